@@ -1,0 +1,7 @@
+"""The blind collection: who holds which query, and who labelled what."""
+
+from annotation.models.claims import Claim
+from annotation.models.judgments import Judgment
+from annotation.models.reports import ProblemReport
+
+__all__ = ["Claim", "Judgment", "ProblemReport"]

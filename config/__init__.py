@@ -1,0 +1,1 @@
+"""Wiring: settings, addresses, processes. Everything else lives in the three rooms."""

@@ -1,0 +1,20 @@
+"""For the test suite: the same database engine and middleware, quicker passwords."""
+
+import tempfile
+from pathlib import Path
+
+from config.settings.base import *  # noqa: F403
+from config.settings.base import DATABASES, env
+
+SECRET_KEY = "only-for-tests-" + "0" * 40  # noqa: S105
+DEBUG = False
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+MEDIA_ROOT = Path(tempfile.gettempdir()) / "dissensus-test-media"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+AXES_ENABLED = env.read_bool("DISSENSUS_TEST_AXES", False)
+
+# A pool outlives the connection that a test closes, and then blocks dropping the test database.
+for _database in DATABASES.values():
+    _database["OPTIONS"] = {k: v for k, v in _database["OPTIONS"].items() if k != "pool"}

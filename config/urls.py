@@ -1,0 +1,21 @@
+"""Addresses. Studies, judging and results share the prefix of the study they belong to."""
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+from config import views
+
+urlpatterns = [
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", include("django.conf.urls.i18n")),
+    path("healthz", views.healthz, name="healthz"),
+    path("", include("studies.urls")),
+    path("studies/<slug:slug>/", include("annotation.urls")),
+    path("studies/<slug:slug>/", include("results.urls")),
+]
+
+handler400 = "config.views.bad_request"
+handler403 = "config.views.forbidden"
+handler404 = "config.views.not_found"
+handler500 = "config.views.server_error"

@@ -1,0 +1,73 @@
+"""Pages that belong to no room: health and errors."""
+
+import logging
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+logger = logging.getLogger(__name__)
+
+
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """Answer 200 when database, migrations and broker are well, 503 with what is not."""
+    checks = {"database": database_is_well, "migrations": migrations_are_done, "broker": broker_is_well}
+    state = {name: check() for name, check in checks.items()}
+    return JsonResponse(state, status=200 if all(state.values()) else 503)
+
+
+def database_is_well() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        logger.exception("The database does not answer.")
+        return False
+    return True
+
+
+def migrations_are_done() -> bool:
+    try:
+        executor = MigrationExecutor(connection)
+        return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return False
+
+
+def broker_is_well() -> bool:
+    from config.celery import app
+
+    try:
+        with app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, timeout=2)
+    except Exception:  # every transport raises errors of its own
+        logger.exception("The broker %s does not answer.", settings.CELERY_BROKER_URL.split(":")[0])
+        return False
+    return True
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "400.html", status=400)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "403.html", status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "404.html", status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Rendered without the request: what broke may be what the context needs."""
+    return HttpResponse(render(None, "500.html").content, status=500)  # type: ignore[arg-type]
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Say which setting to look at: behind a proxy this is nearly always BASE_URL."""
+    context = {"origin": request.headers.get("Origin", ""), "base_url": settings.BASE_URL.origin}
+    return render(request, "403_csrf.html", context, status=403)

@@ -1,0 +1,34 @@
+"""What is judged and by whom."""
+
+from studies.models.jobs import Job
+from studies.models.log import Action
+from studies.models.materials import Document, DocumentText, Query, QueryClass
+from studies.models.people import Member, Role, User
+from studies.models.pools import ControlPair, Pair, Run, RunHit
+from studies.models.rounds import Round, RoundQuery
+from studies.models.rubrics import Clause, Dimension, EdgeCase, Grade, RubricVersion
+from studies.models.study import Study
+
+__all__ = [
+    "Action",
+    "Clause",
+    "ControlPair",
+    "Dimension",
+    "Document",
+    "DocumentText",
+    "EdgeCase",
+    "Grade",
+    "Job",
+    "Member",
+    "Pair",
+    "Query",
+    "QueryClass",
+    "Role",
+    "Round",
+    "RoundQuery",
+    "RubricVersion",
+    "Run",
+    "RunHit",
+    "Study",
+    "User",
+]

@@ -1,0 +1,66 @@
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from studies.models.materials import Query
+from studies.models.rubrics import RubricVersion
+from studies.models.study import Study
+
+
+class Round(models.Model):
+    """A stretch of judging under one rubric version: which queries, by how many annotators,
+    from when, until it is closed."""
+
+    class Kind(models.TextChoices):
+        CALIBRATION = "calibration", _("calibration")
+        MAIN = "main", _("main")
+        RELABEL = "relabel", _("relabel")
+        RECHECK = "recheck", _("recheck")
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="rounds")
+    name = models.CharField(max_length=80)
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.MAIN)
+    rubric_version = models.ForeignKey(RubricVersion, models.PROTECT, related_name="rounds")
+    position = models.PositiveSmallIntegerField(default=0)
+    opens_at = models.DateTimeField(default=timezone.now)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["study", "position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="round_name_once"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["calibration", "main", "relabel", "recheck"]),
+                name="round_kind_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_at is None and self.opens_at <= timezone.now()
+
+
+class RoundQuery(models.Model):
+    """A query in a round, with the number of annotators who may take it (null: all)."""
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="round_queries")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="round_queries")
+    annotators = models.PositiveSmallIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["round", "query"]
+        verbose_name_plural = "round queries"
+        constraints = [
+            models.UniqueConstraint(fields=["round", "query"], name="round_query_once"),
+            models.CheckConstraint(
+                condition=Q(annotators__isnull=True) | Q(annotators__gte=1),
+                name="round_query_annotators_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} in {self.round_id}"
