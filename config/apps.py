@@ -6,3 +6,6 @@ class ConfigConfig(AppConfig):
 
     name = "config"
     verbose_name = "Installation"
+
+    def ready(self) -> None:
+        from config import celery  # noqa: F401 - tasks must find their app in every process

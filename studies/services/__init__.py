@@ -1,0 +1,1 @@
+"""What changes a study, as plain functions with keyword arguments."""
