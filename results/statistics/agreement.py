@@ -6,6 +6,7 @@ comes out as the nearest floating point number, and a band's border means what i
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import isfinite
 from typing import Literal
 
@@ -82,8 +83,8 @@ def confusions(table: LabelTable) -> dict[tuple[int, int], IntArray]:
     Every two annotators of the table are listed; who share nothing have a matrix of zeros.
     """
     k, count = table.n_grades, len(table.annotators)
-    result = {
-        (a, b): np.zeros((k, k), dtype=np.int64) for a in range(count) for b in range(a + 1, count)
+    result: dict[tuple[int, int], IntArray] = {
+        both: np.zeros((k, k), dtype=np.int64) for both in combinations(range(count), 2)
     }
     for both, rows in compare_labels(table).by_annotators():
         result[both] = query_confusions(rows, k).sum(axis=0).astype(np.int64)

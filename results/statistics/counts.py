@@ -5,6 +5,7 @@ k is the number of grades on the scale, in the order of the scale.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,7 +25,8 @@ class GradeCounts:
     @property
     def labels(self) -> IntArray:
         """Number of labels of each pair (length P)."""
-        return self.counts.sum(axis=1)
+        labels: IntArray = self.counts.sum(axis=1)
+        return labels
 
     def where(self, pairs: BoolArray) -> "GradeCounts":
         return GradeCounts(self.query[pairs], self.counts[pairs])
@@ -56,13 +58,12 @@ class Comparisons:
         width = int(self.second.max(initial=0)) + 1
         both = self.first.astype(np.int64) * width + self.second
         order = np.argsort(both, kind="stable")
-        starts = np.flatnonzero(np.diff(both[order], prepend=-1))
-        ends = np.append(starts[1:], len(order))
-        for start, end in zip(starts, ends, strict=True):
+        borders = np.append(np.flatnonzero(np.diff(both[order], prepend=-1)), len(order))
+        for start, end in pairwise(borders):
             rows = order[start:end]
-            yield (int(self.first[rows[0]]), int(self.second[rows[0]])), self._take(rows)
+            yield (int(self.first[rows[0]]), int(self.second[rows[0]])), self.take(rows)
 
-    def _take(self, rows: IntArray) -> "Comparisons":
+    def take(self, rows: IntArray) -> "Comparisons":
         return Comparisons(
             self.query[rows],
             self.first[rows],

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ class LabelTable:
     def _check_names(self) -> None:
         if not self.scale:
             raise ValueError("scale is empty: give the rubric's grade values")
-        if any(low >= high for low, high in zip(self.scale, self.scale[1:], strict=False)):
+        if any(low >= high for low, high in pairwise(self.scale)):
             raise ValueError(f"scale must ascend without repeats, not {self.scale}")
         for name in ("annotators", "classes"):
             values = getattr(self, name)
