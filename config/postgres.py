@@ -129,7 +129,9 @@ def _has_users(home: Path) -> bool:
 
 def _start_keeper(home: Path) -> None:
     command = [sys.executable, "-I", "-S", keeper.__file__, str(home), str(programs_directory())]
-    started = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    started = subprocess.run(  # noqa: S603
+        command, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     if started.returncode == keeper.EXIT_ANOTHER_KEEPER:
         time.sleep(0.05)
     elif started.returncode != 0:

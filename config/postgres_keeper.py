@@ -157,7 +157,7 @@ class Account(NamedTuple):
         self, command: list[str], *, stdin: int, stdout: int | IO[bytes]
     ) -> subprocess.Popen[bytes]:
         """Start a program as this account, in a place that it may enter."""
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603
             command,
             stdin=stdin,
             stdout=stdout,
@@ -211,7 +211,8 @@ def _add_system_account() -> None:
     useradd = shutil.which("useradd", path=f"{os.defpath}:/usr/sbin:/sbin")
     if useradd is not None:
         options = ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
-        subprocess.run([useradd, *options, ROOT_RUNS_SERVER_AS], capture_output=True, check=False)
+        command = [useradd, *options, ROOT_RUNS_SERVER_AS]
+        subprocess.run(command, capture_output=True, check=False)  # noqa: S603
 
 
 def _let_pass(path: Path) -> None:
@@ -254,7 +255,7 @@ def choose_socket_directory(home: Path, account: Account) -> str:
         folder.mkdir(mode=0o700, exist_ok=True)
     else:
         inherited = tempfile.gettempdir()
-        base = inherited if _fits(f"{inherited}/dissensus-12345678") else "/tmp"
+        base = inherited if _fits(f"{inherited}/dissensus-12345678") else "/tmp"  # noqa: S108
         folder = Path(tempfile.mkdtemp(prefix="dissensus-", dir=base))
     account.own(folder)
     return str(folder)
@@ -268,7 +269,8 @@ def _is_server(pid: int, data: Path) -> bool:
         if Path("/proc/self").exists():
             return False
         listing = ["ps", "-o", "command=", "-p", str(pid)]
-        command = subprocess.run(listing, capture_output=True, check=False).stdout.decode()
+        answer = subprocess.run(listing, capture_output=True, check=False)  # noqa: S603
+        command = answer.stdout.decode()
     return "postgres" in command and str(data) in command
 
 
@@ -282,6 +284,7 @@ class Keeper:
         self.account = server_account(home)
         self.pid = 0
         self.child: subprocess.Popen[bytes] | None = None
+        self.socket_directory = ""
         self.log_start = 0
 
     def start(self) -> None:
@@ -299,6 +302,7 @@ class Keeper:
         running = read_postmaster(self.home)
         if running is not None and _is_server(running.pid, self.data):
             self.pid, self.child = running.pid, None
+            self.socket_directory = running.socket_directory
             self._wait_until_ready()
         else:
             self._start_server()
@@ -321,6 +325,8 @@ class Keeper:
             deadline = time.monotonic() + STOP_SECONDS
             while self._is_alive() and time.monotonic() < deadline:
                 time.sleep(0.02)
+        if self.socket_directory and Path(self.socket_directory).parent != self.home:
+            shutil.rmtree(self.socket_directory, ignore_errors=True)
 
     def _is_alive(self) -> bool:
         if self.child is not None:
@@ -357,10 +363,9 @@ class Keeper:
     def _check_version(self) -> None:
         version_file = self.data / "PG_VERSION"
         found = version_file.read_text().strip() if version_file.exists() else "unknown"
-        control = subprocess.run(
-            [str(self.programs / "postgres"), "--version"], capture_output=True, check=True
-        )
-        ours = control.stdout.decode().split()[-1].split(".")[0]
+        ask = [str(self.programs / "postgres"), "--version"]
+        answer = subprocess.run(ask, capture_output=True, check=True)  # noqa: S603
+        ours = answer.stdout.decode().split()[-1].split(".")[0]
         if found != ours:
             raise KeeperError(
                 f"The data in {self.data} were written by PostgreSQL {found}, and this "
@@ -371,13 +376,13 @@ class Keeper:
 
     def _start_server(self) -> None:
         """Start the server; after a crash, wait for the last of the old one's processes first."""
-        directory = choose_socket_directory(self.home, self.account)
+        self.socket_directory = choose_socket_directory(self.home, self.account)
         stale = self.data / "postmaster.pid"
         deadline = time.monotonic() + START_SECONDS
         while True:
             # PostgreSQL believes a stale file as long as any process bears its process id.
             stale.unlink(missing_ok=True)
-            self._launch(directory)
+            self._launch()
             try:
                 self._wait_until_ready()
             except KeeperError as error:
@@ -388,13 +393,13 @@ class Keeper:
             else:
                 return
 
-    def _launch(self, socket_directory: str) -> None:
+    def _launch(self) -> None:
         log = log_file(self.home)
         log.parent.mkdir(parents=True, exist_ok=True)
         if log.exists() and log.stat().st_size > LOG_LIMIT_BYTES:
             log.replace(log.with_suffix(".log.1"))
         self.log_start = log.stat().st_size if log.exists() else 0
-        settings = SERVER_SETTINGS | {"unix_socket_directories": socket_directory}
+        settings = SERVER_SETTINGS | {"unix_socket_directories": self.socket_directory}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with log.open("ab") as output:
             self.child = self.account.popen(
@@ -439,7 +444,7 @@ def run(home: Path, programs: Path) -> int:
         message = pipe.read().decode()
     if message == "ready":
         return 0
-    print(message or "The keeper of the embedded PostgreSQL was killed.", file=sys.stderr)
+    sys.stderr.write(message or "The keeper of the embedded PostgreSQL was killed.")
     return EXIT_REFUSED
 
 

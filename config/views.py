@@ -15,7 +15,11 @@ logger = logging.getLogger(__name__)
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when database, migrations and broker are well, 503 with what is not."""
-    checks = {"database": database_is_well, "migrations": migrations_are_done, "broker": broker_is_well}
+    checks = {
+        "database": database_is_well,
+        "migrations": migrations_are_done,
+        "broker": broker_is_well,
+    }
     state = {name: check() for name, check in checks.items()}
     return JsonResponse(state, status=200 if all(state.values()) else 503)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.backends.postgresql import base
+from django.db.utils import OperationalError
 
 from config import postgres
 from config.database.client import DatabaseClient
@@ -22,7 +23,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """Connection parameters; for the embedded server, of one that accepts connections.
 
-        Raises config.postgres.EmbeddedPostgresError if the server cannot run.
+        Raises OperationalError, as for any server that cannot be reached.
         """
         self.point_at_embedded_server()
         return super().get_connection_params()
@@ -31,5 +32,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Start or find the embedded server, if there is to be one, and note its address."""
         home: Path | None = getattr(settings, "EMBEDDED_POSTGRES_DIR", None)
         if home is not None:
-            address = postgres.find_or_start(home)
+            try:
+                address = postgres.find_or_start(home)
+            except postgres.EmbeddedPostgresError as error:
+                raise OperationalError(str(error)) from error
             self.settings_dict.update(HOST=address.host, PORT=address.port, USER=address.user)

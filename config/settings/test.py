@@ -6,7 +6,7 @@ from pathlib import Path
 from config.settings.base import *  # noqa: F403
 from config.settings.base import DATABASES, env
 
-SECRET_KEY = "only-for-tests-" + "0" * 40  # noqa: S105
+SECRET_KEY = "only-for-tests-" + "0" * 40
 DEBUG = False
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

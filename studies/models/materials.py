@@ -87,9 +87,7 @@ class Document(models.Model):
 class DocumentText(models.Model):
     """The frozen text of a document. A document without one is known by its id only."""
 
-    document = models.OneToOneField(
-        Document, models.CASCADE, primary_key=True, related_name="body"
-    )
+    document = models.OneToOneField(Document, models.CASCADE, primary_key=True, related_name="body")
     text = models.TextField(blank=True)
     image = models.FileField(upload_to="documents", blank=True)
 

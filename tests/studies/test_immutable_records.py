@@ -1,0 +1,50 @@
+"""The database keeps what was published or logged, whatever the code above it does."""
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+
+from studies.models import Action, Clause, Grade, RubricVersion
+from studies.services.log import record_action
+from tests import factories as make
+from tests.cast import Cast
+
+
+def test_log_refuses_update_and_delete(cast: Cast) -> None:
+    record_action(cast.study, "study.looked-at")
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        Action.objects.update(name="something.else")
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        Action.objects.all().delete()
+
+
+@pytest.mark.parametrize("part", [Grade, Clause])
+def test_published_rubric_refuses_change_of_its_parts(cast: Cast, part: type) -> None:
+    with pytest.raises(DatabaseError, match="published"), transaction.atomic():
+        part.objects.update(name="renamed")
+    with pytest.raises(DatabaseError, match="published"), transaction.atomic():
+        part.objects.first().delete()
+
+
+def test_published_rubric_refuses_new_parts_and_new_note(cast: Cast) -> None:
+    with pytest.raises(DatabaseError, match="published"), transaction.atomic():
+        Grade.objects.create(rubric_version=cast.rubric, value=9, name="more", is_relevant=True)
+    with pytest.raises(DatabaseError, match="published"), transaction.atomic():
+        RubricVersion.objects.filter(pk=cast.rubric.pk).update(note="changed")
+
+
+def test_draft_can_change(cast: Cast) -> None:
+    draft = make.make_rubric(cast.study, publish=False)
+    Grade.objects.filter(rubric_version=draft, value=1).update(name="partly")
+    assert draft.grades.get(value=1).name == "partly"
+
+
+def test_label_off_the_scale_is_refused_by_the_database(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 7)
+    with pytest.raises(IntegrityError, match="judgment_grade_on_scale"):
+        transaction.get_connection().check_constraints()
+
+
+def test_slot_beyond_the_planned_annotators_is_refused_by_the_database(cast: Cast) -> None:
+    round_query = cast.main.round_queries.first()
+    with pytest.raises(IntegrityError, match="slot 3"), transaction.atomic():
+        make.make_claim(round_query, cast.ana, slot=3)
