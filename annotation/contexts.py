@@ -1,0 +1,142 @@
+"""What the judge's screens show. Nothing else reaches a judge's template.
+
+A `BlindItem` is all that a judge may know of a pair: it has no field that could hold a rank, a
+run, a score, an external id, a control flag or anybody else's label.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from django.utils.safestring import SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class BlindItem:
+    """A pair as its judge sees it. `body` is escaped or sanitised already."""
+
+    pair_id: str
+    query: str
+    query_context: str
+    query_class: str
+    document_title: str
+    document_format: str
+    body: SafeString
+    image_url: str
+    is_missing: bool
+    effective_date: date | None
+    is_superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GradeChoice:
+    value: int
+    name: str
+    definition: str
+    key: str
+    examples: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseChoice:
+    name: str
+    text: str
+    is_for_this_class: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionChoice:
+    name: str
+    test: str
+    key: str
+    clauses: Sequence[ClauseChoice]
+
+
+@dataclass(frozen=True, slots=True)
+class RubricSheet:
+    """The rubric version a label is given under, as laid out for one query."""
+
+    number: int
+    grades: Sequence[GradeChoice]
+    dimensions: Sequence[DimensionChoice]
+    edge_cases: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Pairs of the open rounds: labelled by this annotator, and held or still to be had."""
+
+    done: int
+    left: int
+
+    @property
+    def total(self) -> int:
+        return self.done + self.left
+
+
+@dataclass(frozen=True, slots=True)
+class FormValues:
+    """What stands in the form: empty for a fresh pair, never prefilled with a label but for
+    one's own when it is revised or refused."""
+
+    grade: str = ""
+    decided_by: str = ""
+    clause: str = ""
+    is_unsure: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeContext:
+    """One pair to judge, with all the form needs.
+
+    `token` is signed and ties the form to annotator, pair, round, rubric version and the time
+    of showing; `key` is the one-time key of this form. `errors` maps a field's name to its
+    sentence. `is_revision` is true on the page that revises an own label.
+    """
+
+    study_slug: str
+    study_title: str
+    round_name: str
+    rubric: RubricSheet
+    item: BlindItem
+    token: str
+    key: str
+    progress: Progress
+    values: FormValues = field(default_factory=FormValues)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    notice: str = ""
+    can_undo: bool = False
+    is_revision: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToJudge:
+    """Why no pair is shown: one of `no_round`, `all_done`, `held_by_others`.
+
+    `frees_at` tells when the first hold of somebody else runs out; `labelled` counts own labels.
+    """
+
+    study_slug: str
+    study_title: str
+    reason: str
+    labelled: int
+    frees_at: datetime | None = None
+    notice: str = ""
+    can_undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLabel:
+    """A past label of one's own, for the list from which it can be revised."""
+
+    judgment_id: str
+    query: str
+    document_title: str
+    grade: str
+    is_unsure: bool
+    decided_by: str
+    clause: str
+    note: str
+    judged_at: datetime
+    is_open: bool
