@@ -11,6 +11,12 @@ import yaml
 
 from benchmarks import make_demo
 from benchmarks.make_demo import ANNOTATORS, STUDY, UNJUDGED, Labels, Pair, Query
+from studies.formats.documents import read_corpus
+from studies.formats.judgments import read_judgments_csv
+from studies.formats.problems import Problems
+from studies.formats.queries import read_queries
+from studies.formats.records import RunFile
+from studies.formats.runs import pool_runs, read_run
 
 Derived = tuple[dict[str, str], dict[str, Labels], list[Query]]
 
@@ -93,6 +99,24 @@ def test_a_superseded_document_is_older_than_the_one_that_replaces_it(
 
 def test_one_document_is_written_from_right_to_left(documents: dict[str, Any]) -> None:
     assert any(re.search(r"[\u0600-\u06ff]", row["text"]) for row in documents.values())
+
+
+def test_the_readers_take_every_file_without_a_problem_or_a_note(pool: set[Pair]) -> None:
+    problems = Problems()
+    assert len(list(read_queries(STUDY / "queries.tsv", problems))) == 30
+    assert len(list(read_corpus(STUDY / "corpus.jsonl", problems))) == 65
+    for name in ANNOTATORS:
+        with (STUDY / "judgments" / f"{name}.csv").open("rb") as stream:
+            assert list(read_judgments_csv(stream, file=name, problems=problems))
+    runs = [read_run_file(tag, problems) for tag in ("bm25", "ngram")]
+    pooled = pool_runs(runs, make_demo.POOL_DEPTH)
+    assert {(pair.query_id, pair.doc_id) for pair in pooled} == pool
+    assert (problems.items, problems.notes) == ([], [])
+
+
+def read_run_file(tag: str, problems: Problems) -> RunFile:
+    with (STUDY / "runs" / f"{tag}.run").open("rb") as stream:
+        return read_run(stream, file=f"{tag}.run", problems=problems)
 
 
 def test_the_two_rankers_differ(derived: Derived) -> None:
