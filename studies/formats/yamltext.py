@@ -1,0 +1,245 @@
+"""YAML as the study files use it: safe, without aliases, every refusal with its line.
+
+Scalars that stand for text are taken as they are written, so that a grade called `no` or a
+query id `01` needs no quotes; nothing is ever constructed from a tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import BinaryIO, TypeVar
+
+import yaml
+
+from studies.formats.problems import Problems
+from studies.formats.text import check_name, check_text, whole_text
+
+MAX_YAML_BYTES = 1024**2
+
+_INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,8})")
+_TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_TAG = "tag:yaml.org,2002:"
+_SCALAR_TAGS = {
+    f"{_TAG}{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp", "value")
+}
+_NULL = f"{_TAG}null"
+
+ChoiceT = TypeVar("ChoiceT", bound=str)
+
+
+class _AliasFreeLoader(yaml.SafeLoader):
+    """Composes nodes; an alias, with which a small file can stand for a huge one, is an error."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are refused", mark)
+        return super().compose_node(parent, index)
+
+
+def _compose(text: str) -> yaml.Node | None:
+    loader = _AliasFreeLoader(text)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _where(error: yaml.YAMLError, text: str) -> int | None:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        return error.problem_mark.line + 1
+    if isinstance(error, yaml.reader.ReaderError):
+        return text.count("\n", 0, error.position) + 1
+    return None
+
+
+def _why(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError):
+        return f"not YAML that can be read: {error.problem or error.context}"
+    return "not YAML that can be read: a character that YAML does not allow"
+
+
+class YamlText:
+    """Where refusals of one YAML file go."""
+
+    def __init__(self, file: str, problems: Problems) -> None:
+        self.file = file
+        self.problems = problems
+
+    def refuse(self, node: yaml.Node, reason: str) -> None:
+        self.problems.add(self.file, node.start_mark.line + 1, reason)
+
+    def scalar(self, node: yaml.Node, what: str) -> str | None:
+        """A scalar as written; None where it is null or refused."""
+        if not isinstance(node, yaml.ScalarNode) or node.tag not in _SCALAR_TAGS:
+            self.refuse(node, f"{what} must be text")
+            return None
+        if node.tag == _NULL:
+            return None
+        value = str(node.value)
+        if reason := check_text(value):
+            self.refuse(node, f"{what}: {reason}")
+            return None
+        return value
+
+    def sequence(self, node: yaml.Node, what: str) -> list[yaml.Node]:
+        if isinstance(node, yaml.SequenceNode):
+            return list(node.value)
+        self.refuse(node, f"{what} must be a list")
+        return []
+
+    def members(self, node: yaml.Node, what: str) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+        """Key node and value node of a mapping by key; a repeated key is refused."""
+        if not isinstance(node, yaml.MappingNode):
+            self.refuse(node, f"{what} must be a mapping of keys to values")
+            return {}
+        members: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        for key_node, value_node in node.value:
+            key = self.scalar(key_node, f"a key of {what}")
+            if key in members:
+                first = members[key][0].start_mark.line + 1
+                self.refuse(key_node, f"{what}: the key {key} stands already in line {first}")
+            elif key is not None:
+                members[key] = (key_node, value_node)
+        return members
+
+
+def is_null(node: yaml.Node) -> bool:
+    """Whether a key has no value."""
+    return bool(node.tag == _NULL)
+
+
+class Section:
+    """The keys of one mapping: read by kind, defaults for absent or empty ones.
+
+    Keys outside of `keys` are refused by name when the section is made, unless `allows`
+    says otherwise. Every method refuses a wrong value with its line and gives the default.
+    """
+
+    def __init__(
+        self,
+        text: YamlText,
+        node: yaml.Node,
+        what: str,
+        keys: Collection[str],
+        allows: Callable[[str], bool] = lambda key: False,
+    ) -> None:
+        self.text = text
+        self.node = node
+        self.what = what
+        members = text.members(node, what)
+        for key, (key_node, _) in members.items():
+            if key not in keys and not allows(key):
+                known = ", ".join(keys)
+                text.refuse(key_node, f"{what}: the key {key} is unknown (known: {known})")
+        self.values = {k: v for k, (_, v) in members.items() if not is_null(v)}
+
+    def refuse(self, key: str, reason: str) -> None:
+        self.text.refuse(self.values.get(key, self.node), reason)
+
+    def string(self, key: str, default: str = "") -> str:
+        if key not in self.values:
+            return default
+        value = self.text.scalar(self.values[key], f"{self.what}: {key}")
+        return default if value is None else value
+
+    def required(self, key: str) -> str:
+        """Text that must not be blank; "" after a refusal."""
+        value = self.string(key)
+        if not value.strip():
+            self.refuse(key, f"{self.what}: {key} is missing")
+        return value
+
+    def name(self, key: str = "name") -> str:
+        """A name; "" after a refusal."""
+        value = self.required(key)
+        if value.strip() and (reason := check_name(value)):
+            self.refuse(key, f"{self.what}: {reason}")
+            return ""
+        return value if value.strip() else ""
+
+    def integer(self, key: str, *, low: int, high: int) -> int | None:
+        if key not in self.values:
+            return None
+        raw = self.text.scalar(self.values[key], f"{self.what}: {key}")
+        if raw is None:
+            return None
+        if not _INTEGER.fullmatch(raw) or not low <= int(raw) <= high:
+            self.refuse(key, f"{self.what}: {key} is {raw}, not an integer from {low} to {high}")
+            return None
+        return int(raw)
+
+    def boolean(self, key: str) -> bool | None:
+        if key not in self.values:
+            return None
+        raw = self.string(key)
+        if raw.lower() not in _TRUTH:
+            self.refuse(key, f"{self.what}: {key} is {raw!r}, not true or false")
+            return None
+        return _TRUTH[raw.lower()]
+
+    def choice(self, key: str, choices: Collection[ChoiceT], default: ChoiceT) -> ChoiceT:
+        raw = self.string(key, default)
+        for choice in choices:
+            if choice == raw:
+                return choice
+        self.refuse(key, f"{self.what}: {key} is {raw!r}, not one of {', '.join(choices)}")
+        return default
+
+    def items(self, key: str) -> list[yaml.Node]:
+        if key not in self.values:
+            return []
+        return self.text.sequence(self.values[key], f"{self.what}: {key}")
+
+    def strings(self, key: str) -> Iterator[tuple[yaml.Node, str]]:
+        """Each text of a list with its node."""
+        for node in self.items(key):
+            value = self.text.scalar(node, f"{self.what}: each of {key}")
+            if value is not None:
+                yield node, value
+            elif is_null(node):
+                self.text.refuse(node, f"{self.what}: one of {key} is empty")
+
+
+def read_yaml(stream: BinaryIO, *, file: str, problems: Problems) -> yaml.Node | None:
+    """The outermost node of a YAML file, None when it was refused or is empty."""
+    text = whole_text(stream, file=file, problems=problems, max_bytes=MAX_YAML_BYTES)
+    if text is None:
+        return None
+    try:
+        node = _compose(text)
+    except yaml.YAMLError as error:
+        problems.add(file, _where(error, text), _why(error))
+        return None
+    except RecursionError:
+        problems.add(file, None, "not YAML that can be read: it is nested too deeply")
+        return None
+    if node is None or is_null(node):
+        problems.add(file, None, "the file is empty")
+        return None
+    return node
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several plain lines as blocks, for people and for diffs."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    lines = value.removesuffix("\n").split("\n")
+    plain = len(lines) > 1 and all(line and line == line.strip() for line in lines)
+    return dumper.represent_scalar(f"{_TAG}str", value, style="|" if plain else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def write_yaml(value: object) -> str:
+    """YAML text of nested dicts, lists and scalars. Raises ValueError for a refused text."""
+    text = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
+    if reason := check_text(text):
+        raise ValueError(reason)
+    return str(text)
