@@ -91,7 +91,8 @@ class JudgeContext:
     """One pair to judge, with all the form needs.
 
     `token` is signed and ties the form to annotator, pair, round, rubric version and the time
-    of showing; `key` is the one-time key of this form. `errors` maps a field's name to its
+    of showing; `key` is the one-time key of this form. `undo_id` names the label that "back" takes
+    back (field `judgment` of the undo form), empty when there is none. `errors` maps a field to its
     sentence. `is_revision` is true on the page that revises an own label.
     """
 
@@ -106,7 +107,7 @@ class JudgeContext:
     values: FormValues = field(default_factory=FormValues)
     errors: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
-    can_undo: bool = False
+    undo_id: str = ""
     is_revision: bool = False
 
 
@@ -123,7 +124,7 @@ class NothingToJudge:
     labelled: int
     frees_at: datetime | None = None
     notice: str = ""
-    can_undo: bool = False
+    undo_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,14 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from annotation import views
 
 app_name = "annotation"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("judge/", views.judge, name="judge"),
+    path("judge/undo/", views.undo, name="undo"),
+    path("judge/report/", views.report_problem, name="report-problem"),
+    path("judge/images/<uuid:pair_id>/", views.image, name="image"),
+    path("labels/", views.labels, name="labels"),
+    path("labels/<uuid:judgment_id>/", views.revise, name="revise"),
+]

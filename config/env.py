@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def parse_base_url(raw: str) -> BaseUrl:
     return BaseUrl(parts.scheme, parts.hostname, parts.netloc, parts.path.rstrip("/"))
 
 
-def parse_database_url(raw: str) -> dict[str, object]:
+def parse_database_url(raw: str) -> dict[str, Any]:
     """Read `postgresql://user:password@host:port/name?option=value` for Django's DATABASES."""
     parts = urlsplit(raw)
     if parts.scheme not in {"postgres", "postgresql"}:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,9 +31,15 @@ LONGEST_PAUSE_SECONDS = 8.0
 GIVE_UP_AFTER = 5
 PR_SET_PDEATHSIG = 1
 
-# Granian hands each request to one of these threads; each may hold one database connection, so
-# the connection pool (DISSENSUS_DATABASE_POOL) is of the same size.
-THREADS_PER_WEB_PROCESS = 8
+CORES = os.cpu_count() or 1
+
+# Granian hands each request to one of these threads, and each may hold one database connection:
+# no more of them than the connection pool holds (DISSENSUS_DATABASE_POOL, 8).
+THREADS_PER_WEB_PROCESS = min(8, 2 * CORES + 1)
+
+# The worker and PostgreSQL want cores too; a web process takes about 70 MB.
+DEFAULT_WEB_PROCESSES = max(1, min(4, CORES // 2))
+DEFAULT_JOB_PROCESSES = 1
 
 
 class ProcessesError(Exception):
@@ -46,6 +52,7 @@ class ProcessSpec:
 
     name: str
     command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def web_process(*, host: str, port: int, processes: int, path_prefix: str = "") -> ProcessSpec:
@@ -68,7 +75,8 @@ def worker_process(*, processes: int) -> ProcessSpec:
         *("--loglevel", "INFO", "--pool", "prefork", "--concurrency", str(processes)),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
-    return ProcessSpec("job", command)
+    # Celery warns root on every start; containers run as an ordinary user.
+    return ProcessSpec("job", command, {"PYTHONWARNINGS": "ignore:You're running the worker with"})
 
 
 def check_port_is_free(host: str, port: int) -> None:
@@ -141,7 +149,7 @@ class _Child:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"PYTHONUNBUFFERED": "1"} | dict(self.spec.environment),
             start_new_session=True,
             preexec_fn=_end_with_parent(),
         )

@@ -26,6 +26,9 @@ class Claim(models.Model):
     slot = models.PositiveIntegerField(null=True, blank=True)
     claimed_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
+    # Pairs of other queries that this annotator could have taken at the time of the claim:
+    # what "left" on the judging screen is told from, without counting the pool at each label.
+    open_pairs = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["id"]

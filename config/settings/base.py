@@ -1,6 +1,7 @@
 """What holds in every place. Values that differ by place come from `config.env` readers."""
 
 from pathlib import Path
+from typing import Any
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
@@ -72,7 +73,7 @@ TEMPLATES = [
 # One engine everywhere. The pool belongs to the process, so connections are never kept by age.
 POOL_MAXIMUM = env.read_int("DISSENSUS_DATABASE_POOL", 8, minimum=1)
 POOL = {"min_size": 0, "max_size": POOL_MAXIMUM, "timeout": 30}
-DATABASE_URL = env.read("DATABASE_URL", env.parse_database_url, {})
+DATABASE_URL: dict[str, Any] = env.read("DATABASE_URL", env.parse_database_url, {})
 EMBEDDED_POSTGRES_DIR = VAR_DIR / "postgres"
 if DATABASE_URL:
     DATABASES = {

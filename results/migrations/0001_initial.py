@@ -5,26 +5,39 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('studies', '0001_initial'),
+        ("studies", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AgreementReport',
+            name="AgreementReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(max_length=120)),
-                ('payload', models.JSONField()),
-                ('label_changes', models.PositiveBigIntegerField()),
-                ('computed_at', models.DateTimeField()),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='agreement_reports', to='studies.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("scope", models.CharField(max_length=120)),
+                ("payload", models.JSONField()),
+                ("label_changes", models.PositiveBigIntegerField()),
+                ("computed_at", models.DateTimeField()),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="agreement_reports",
+                        to="studies.study",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'scope'), name='report_once_per_scope')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "scope"), name="report_once_per_scope")
+                ],
             },
         ),
     ]

@@ -6,468 +6,978 @@ import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
-import studies.models.fields
-import studies.models.study
 from django.conf import settings
 from django.db import migrations, models
 
+import studies.models.fields
+import studies.models.study
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Pair',
+            name="Pair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', studies.models.fields.PublicIdField()),
-                ('pool_rank', models.PositiveIntegerField(blank=True, null=True)),
-                ('added_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", studies.models.fields.PublicIdField()),
+                ("pool_rank", models.PositiveIntegerField(blank=True, null=True)),
+                ("added_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['query', 'pool_rank', 'id'],
+                "ordering": ["query", "pool_rank", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Document',
+            name="Document",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', studies.models.fields.ExternalIdField()),
-                ('public_id', studies.models.fields.PublicIdField()),
-                ('title', models.TextField(blank=True)),
-                ('format', models.CharField(choices=[('text', 'text'), ('markdown', 'Markdown'), ('html', 'HTML'), ('image', 'image')], default='text', max_length=16)),
-                ('effective_date', models.DateField(blank=True, null=True)),
-                ('superseded_by', studies.models.fields.ExternalIdField(blank=True, default='')),
-                ('url', models.TextField(blank=True)),
-                ('metadata', models.JSONField(blank=True, default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("external_id", studies.models.fields.ExternalIdField()),
+                ("public_id", studies.models.fields.PublicIdField()),
+                ("title", models.TextField(blank=True)),
+                (
+                    "format",
+                    models.CharField(
+                        choices=[
+                            ("text", "text"),
+                            ("markdown", "Markdown"),
+                            ("html", "HTML"),
+                            ("image", "image"),
+                        ],
+                        default="text",
+                        max_length=16,
+                    ),
+                ),
+                ("effective_date", models.DateField(blank=True, null=True)),
+                ("superseded_by", studies.models.fields.ExternalIdField(blank=True, default="")),
+                ("url", models.TextField(blank=True)),
+                ("metadata", models.JSONField(blank=True, default=dict)),
             ],
             options={
-                'ordering': ['study', 'external_id'],
+                "ordering": ["study", "external_id"],
             },
         ),
         migrations.CreateModel(
-            name='Query',
+            name="Query",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', studies.models.fields.ExternalIdField()),
-                ('public_id', studies.models.fields.PublicIdField()),
-                ('text', models.TextField()),
-                ('context', models.TextField(blank=True)),
-                ('metadata', models.JSONField(blank=True, default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("external_id", studies.models.fields.ExternalIdField()),
+                ("public_id", studies.models.fields.PublicIdField()),
+                ("text", models.TextField()),
+                ("context", models.TextField(blank=True)),
+                ("metadata", models.JSONField(blank=True, default=dict)),
             ],
             options={
-                'verbose_name_plural': 'queries',
-                'ordering': ['study', 'external_id'],
+                "verbose_name_plural": "queries",
+                "ordering": ["study", "external_id"],
             },
         ),
         migrations.CreateModel(
-            name='QueryClass',
+            name="QueryClass",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('title', models.CharField(blank=True, max_length=200)),
-                ('is_high_risk', models.BooleanField(default=False)),
-                ('minimum_queries', models.PositiveIntegerField(default=0)),
-                ('position', models.PositiveSmallIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("title", models.CharField(blank=True, max_length=200)),
+                ("is_high_risk", models.BooleanField(default=False)),
+                ("minimum_queries", models.PositiveIntegerField(default=0)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
             ],
             options={
-                'verbose_name_plural': 'query classes',
-                'ordering': ['study', 'position', 'name'],
+                "verbose_name_plural": "query classes",
+                "ordering": ["study", "position", "name"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', studies.models.fields.ExternalIdField()),
-                ('tag', models.TextField(blank=True)),
-                ('imported_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", studies.models.fields.ExternalIdField()),
+                ("tag", models.TextField(blank=True)),
+                ("imported_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['study', 'name'],
+                "ordering": ["study", "name"],
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                (
+                    "first_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
+                ),
+                (
+                    "last_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
+                ),
+                (
+                    "email",
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
+                ),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, verbose_name="date joined"
+                    ),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='ControlPair',
+            name="ControlPair",
             fields=[
-                ('pair', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='control', serialize=False, to='studies.pair')),
-                ('grade', models.SmallIntegerField()),
-                ('decided_by', models.CharField(max_length=80)),
-                ('purpose', models.TextField(blank=True)),
+                (
+                    "pair",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="control",
+                        serialize=False,
+                        to="studies.pair",
+                    ),
+                ),
+                ("grade", models.SmallIntegerField()),
+                ("decided_by", models.CharField(max_length=80)),
+                ("purpose", models.TextField(blank=True)),
             ],
         ),
         migrations.CreateModel(
-            name='DocumentText',
+            name="DocumentText",
             fields=[
-                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='body', serialize=False, to='studies.document')),
-                ('text', models.TextField(blank=True)),
-                ('image', models.FileField(blank=True, upload_to='documents')),
+                (
+                    "document",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="body",
+                        serialize=False,
+                        to="studies.document",
+                    ),
+                ),
+                ("text", models.TextField(blank=True)),
+                ("image", models.FileField(blank=True, upload_to="documents")),
             ],
         ),
         migrations.AddField(
-            model_name='pair',
-            name='document',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='studies.document'),
+            model_name="pair",
+            name="document",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="pairs",
+                to="studies.document",
+            ),
         ),
         migrations.CreateModel(
-            name='Member',
+            name="Member",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.TextField(db_collation='C')),
-                ('roles', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('annotator', 'annotator'), ('adjudicator', 'adjudicator'), ('admin', 'admin'), ('lead', 'lead')], max_length=16), blank=True, default=list, size=None)),
-                ('is_machine', models.BooleanField(default=False)),
-                ('is_active', models.BooleanField(default=True)),
-                ('label_changes', models.PositiveBigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.TextField(db_collation="C")),
+                (
+                    "roles",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("annotator", "annotator"),
+                                ("adjudicator", "adjudicator"),
+                                ("admin", "admin"),
+                                ("lead", "lead"),
+                            ],
+                            max_length=16,
+                        ),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                ("is_machine", models.BooleanField(default=False)),
+                ("is_active", models.BooleanField(default=True)),
+                ("label_changes", models.PositiveBigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='pair',
-            name='query',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='studies.query'),
+            model_name="pair",
+            name="query",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="pairs",
+                to="studies.query",
+            ),
         ),
         migrations.AddField(
-            model_name='query',
-            name='query_class',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='studies.queryclass'),
+            model_name="query",
+            name="query_class",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="queries",
+                to="studies.queryclass",
+            ),
         ),
         migrations.CreateModel(
-            name='RubricVersion',
+            name="RubricVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('note', models.TextField(blank=True)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('published_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.member')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("note", models.TextField(blank=True)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "published_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studies.member",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['study', 'number'],
+                "ordering": ["study", "number"],
             },
         ),
         migrations.CreateModel(
-            name='EdgeCase',
+            name="EdgeCase",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('case', models.TextField()),
-                ('ruling', models.TextField()),
-                ('position', models.PositiveSmallIntegerField()),
-                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='edge_cases', to='studies.rubricversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("case", models.TextField()),
+                ("ruling", models.TextField()),
+                ("position", models.PositiveSmallIntegerField()),
+                (
+                    "rubric_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="edge_cases",
+                        to="studies.rubricversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rubric_version', 'position'],
+                "ordering": ["rubric_version", "position"],
             },
         ),
         migrations.CreateModel(
-            name='Dimension',
+            name="Dimension",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('test', models.TextField()),
-                ('position', models.PositiveSmallIntegerField()),
-                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dimensions', to='studies.rubricversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("test", models.TextField()),
+                ("position", models.PositiveSmallIntegerField()),
+                (
+                    "rubric_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dimensions",
+                        to="studies.rubricversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rubric_version', 'position'],
+                "ordering": ["rubric_version", "position"],
             },
         ),
         migrations.CreateModel(
-            name='RunHit',
+            name="RunHit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('document_external_id', studies.models.fields.ExternalIdField()),
-                ('rank', models.PositiveIntegerField()),
-                ('score', models.FloatField()),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.query')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hits', to='studies.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("document_external_id", studies.models.fields.ExternalIdField()),
+                ("rank", models.PositiveIntegerField()),
+                ("score", models.FloatField()),
+                (
+                    "query",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studies.query",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="hits",
+                        to="studies.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['run', 'query', 'rank'],
+                "ordering": ["run", "query", "rank"],
             },
         ),
         migrations.CreateModel(
-            name='Study',
+            name="Study",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('seed', models.CharField(default=studies.models.study.make_seed, editable=False, max_length=64)),
-                ('annotators_per_query', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1)])),
-                ('minimum_votes', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MinValueValidator(1)])),
-                ('ordering', models.CharField(choices=[('by_query', 'query by query'), ('mixed', 'fully mixed')], default='by_query', max_length=16)),
-                ('depth', models.PositiveIntegerField(blank=True, null=True)),
-                ('documents_required', models.BooleanField(default=True)),
-                ('claim_minutes', models.PositiveIntegerField(default=240, validators=[django.core.validators.MinValueValidator(1)])),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "seed",
+                    models.CharField(
+                        default=studies.models.study.make_seed, editable=False, max_length=64
+                    ),
+                ),
+                (
+                    "annotators_per_query",
+                    models.PositiveSmallIntegerField(
+                        default=2, validators=[django.core.validators.MinValueValidator(1)]
+                    ),
+                ),
+                (
+                    "minimum_votes",
+                    models.PositiveSmallIntegerField(
+                        default=1, validators=[django.core.validators.MinValueValidator(1)]
+                    ),
+                ),
+                (
+                    "ordering",
+                    models.CharField(
+                        choices=[("by_query", "query by query"), ("mixed", "fully mixed")],
+                        default="by_query",
+                        max_length=16,
+                    ),
+                ),
+                ("depth", models.PositiveIntegerField(blank=True, null=True)),
+                ("documents_required", models.BooleanField(default=True)),
+                (
+                    "claim_minutes",
+                    models.PositiveIntegerField(
+                        default=240, validators=[django.core.validators.MinValueValidator(1)]
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'verbose_name_plural': 'studies',
-                'ordering': ['slug'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('annotators_per_query__gte', 1), ('minimum_votes__gte', 1)), name='study_counts_positive'), models.CheckConstraint(condition=models.Q(('ordering__in', ['by_query', 'mixed'])), name='study_ordering_known')],
+                "verbose_name_plural": "studies",
+                "ordering": ["slug"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("annotators_per_query__gte", 1), ("minimum_votes__gte", 1)
+                        ),
+                        name="study_counts_positive",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("ordering__in", ["by_query", "mixed"])),
+                        name="study_ordering_known",
+                    ),
+                ],
             },
         ),
         migrations.AddField(
-            model_name='run',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='studies.study'),
+            model_name="run",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="studies.study"
+            ),
         ),
         migrations.AddField(
-            model_name='rubricversion',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rubric_versions', to='studies.study'),
+            model_name="rubricversion",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="rubric_versions",
+                to="studies.study",
+            ),
         ),
         migrations.CreateModel(
-            name='Round',
+            name="Round",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('kind', models.CharField(choices=[('calibration', 'calibration'), ('main', 'main'), ('relabel', 'relabel'), ('recheck', 'recheck')], default='main', max_length=16)),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('opens_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='studies.rubricversion')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='studies.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("calibration", "calibration"),
+                            ("main", "main"),
+                            ("relabel", "relabel"),
+                            ("recheck", "recheck"),
+                        ],
+                        default="main",
+                        max_length=16,
+                    ),
+                ),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                ("opens_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "rubric_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rounds",
+                        to="studies.rubricversion",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rounds",
+                        to="studies.study",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['study', 'position', 'id'],
+                "ordering": ["study", "position", "id"],
             },
         ),
         migrations.AddField(
-            model_name='queryclass',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='query_classes', to='studies.study'),
+            model_name="queryclass",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="query_classes",
+                to="studies.study",
+            ),
         ),
         migrations.AddField(
-            model_name='query',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='studies.study'),
+            model_name="query",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="queries",
+                to="studies.study",
+            ),
         ),
         migrations.AddField(
-            model_name='pair',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='studies.study'),
+            model_name="pair",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="pairs",
+                to="studies.study",
+            ),
         ),
         migrations.AddField(
-            model_name='member',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='members', to='studies.study'),
+            model_name="member",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="members",
+                to="studies.study",
+            ),
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', studies.models.fields.PublicIdField()),
-                ('kind', models.CharField(max_length=60)),
-                ('arguments', models.JSONField(blank=True, default=dict)),
-                ('state', models.CharField(choices=[('queued', 'waiting'), ('running', 'running'), ('done', 'done'), ('failed', 'failed')], default='queued', max_length=16)),
-                ('progress', models.PositiveIntegerField(default=0)),
-                ('total', models.PositiveIntegerField(default=0)),
-                ('message', models.TextField(blank=True)),
-                ('error', models.TextField(blank=True)),
-                ('result_file', models.FileField(blank=True, upload_to='jobs')),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('heartbeat_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to=settings.AUTH_USER_MODEL)),
-                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='studies.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("public_id", studies.models.fields.PublicIdField()),
+                ("kind", models.CharField(max_length=60)),
+                ("arguments", models.JSONField(blank=True, default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "waiting"),
+                            ("running", "running"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                        ],
+                        default="queued",
+                        max_length=16,
+                    ),
+                ),
+                ("progress", models.PositiveIntegerField(default=0)),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("message", models.TextField(blank=True)),
+                ("error", models.TextField(blank=True)),
+                ("result_file", models.FileField(blank=True, upload_to="jobs")),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="jobs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="jobs",
+                        to="studies.study",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.AddField(
-            model_name='document',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='studies.study'),
+            model_name="document",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="documents",
+                to="studies.study",
+            ),
         ),
         migrations.CreateModel(
-            name='Action',
+            name="Action",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('name', models.CharField(max_length=60)),
-                ('data', models.JSONField(default=dict)),
-                ('active_seconds', models.FloatField(blank=True, null=True)),
-                ('away_seconds', models.FloatField(blank=True, null=True)),
-                ('key', models.UUIDField(blank=True, null=True, unique=True)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.member')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='actions', to='studies.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("name", models.CharField(max_length=60)),
+                ("data", models.JSONField(default=dict)),
+                ("active_seconds", models.FloatField(blank=True, null=True)),
+                ("away_seconds", models.FloatField(blank=True, null=True)),
+                ("key", models.UUIDField(blank=True, null=True, unique=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "member",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studies.member",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="actions",
+                        to="studies.study",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Clause',
+            name="Clause",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80)),
-                ('text', models.TextField()),
-                ('grade_when_failed', models.SmallIntegerField(blank=True, null=True)),
-                ('position', models.PositiveSmallIntegerField()),
-                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clauses', to='studies.dimension')),
-                ('classes', models.ManyToManyField(blank=True, related_name='clauses', to='studies.queryclass')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("text", models.TextField()),
+                ("grade_when_failed", models.SmallIntegerField(blank=True, null=True)),
+                ("position", models.PositiveSmallIntegerField()),
+                (
+                    "dimension",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clauses",
+                        to="studies.dimension",
+                    ),
+                ),
+                (
+                    "classes",
+                    models.ManyToManyField(
+                        blank=True, related_name="clauses", to="studies.queryclass"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['dimension', 'position'],
-                'constraints': [models.UniqueConstraint(fields=('dimension', 'name'), name='clause_name_once_per_dimension')],
+                "ordering": ["dimension", "position"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("dimension", "name"), name="clause_name_once_per_dimension"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RoundQuery',
+            name="RoundQuery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('annotators', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='round_queries', to='studies.query')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='round_queries', to='studies.round')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("annotators", models.PositiveSmallIntegerField(blank=True, null=True)),
+                (
+                    "query",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="round_queries",
+                        to="studies.query",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="round_queries",
+                        to="studies.round",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'round queries',
-                'ordering': ['round', 'query'],
-                'constraints': [models.UniqueConstraint(fields=('round', 'query'), name='round_query_once'), models.CheckConstraint(condition=models.Q(('annotators__isnull', True), ('annotators__gte', 1), _connector='OR'), name='round_query_annotators_positive')],
+                "verbose_name_plural": "round queries",
+                "ordering": ["round", "query"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("round", "query"), name="round_query_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("annotators__isnull", True), ("annotators__gte", 1), _connector="OR"
+                        ),
+                        name="round_query_annotators_positive",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Grade',
+            name="Grade",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('value', models.SmallIntegerField()),
-                ('name', models.CharField(max_length=80)),
-                ('definition', models.TextField(blank=True)),
-                ('is_relevant', models.BooleanField()),
-                ('examples', models.JSONField(blank=True, default=list)),
-                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grades', to='studies.rubricversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("value", models.SmallIntegerField()),
+                ("name", models.CharField(max_length=80)),
+                ("definition", models.TextField(blank=True)),
+                ("is_relevant", models.BooleanField()),
+                ("examples", models.JSONField(blank=True, default=list)),
+                (
+                    "rubric_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grades",
+                        to="studies.rubricversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rubric_version', 'value'],
-                'constraints': [models.UniqueConstraint(fields=('rubric_version', 'value'), name='grade_value_once_per_version'), models.UniqueConstraint(fields=('rubric_version', 'name'), name='grade_name_once_per_version')],
+                "ordering": ["rubric_version", "value"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("rubric_version", "value"), name="grade_value_once_per_version"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("rubric_version", "name"), name="grade_name_once_per_version"
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.UniqueConstraint(fields=('rubric_version', 'name'), name='dimension_name_once_per_version'),
+            model_name="dimension",
+            constraint=models.UniqueConstraint(
+                fields=("rubric_version", "name"), name="dimension_name_once_per_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.UniqueConstraint(fields=('rubric_version', 'position'), name='dimension_position_once_per_version'),
+            model_name="dimension",
+            constraint=models.UniqueConstraint(
+                fields=("rubric_version", "position"), name="dimension_position_once_per_version"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runhit',
-            constraint=models.UniqueConstraint(fields=('run', 'query', 'document_external_id'), name='run_hit_document_once'),
+            model_name="runhit",
+            constraint=models.UniqueConstraint(
+                fields=("run", "query", "document_external_id"), name="run_hit_document_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runhit',
-            constraint=models.UniqueConstraint(fields=('run', 'query', 'rank'), name='run_hit_rank_once'),
+            model_name="runhit",
+            constraint=models.UniqueConstraint(
+                fields=("run", "query", "rank"), name="run_hit_rank_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runhit',
-            constraint=models.CheckConstraint(condition=models.Q(('rank__gte', 1)), name='run_hit_rank_positive'),
+            model_name="runhit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("rank__gte", 1)), name="run_hit_rank_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='run_name_once'),
+            model_name="run",
+            constraint=models.UniqueConstraint(fields=("study", "name"), name="run_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='rubric_number_once'),
+            model_name="rubricversion",
+            constraint=models.UniqueConstraint(
+                fields=("study", "number"), name="rubric_number_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rubricversion',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='rubric_number_positive'),
+            model_name="rubricversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("number__gte", 1)), name="rubric_number_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='round_name_once'),
+            model_name="round",
+            constraint=models.UniqueConstraint(fields=("study", "name"), name="round_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['calibration', 'main', 'relabel', 'recheck'])), name='round_kind_known'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["calibration", "main", "relabel", "recheck"])),
+                name="round_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='queryclass',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='query_class_name_once'),
+            model_name="queryclass",
+            constraint=models.UniqueConstraint(
+                fields=("study", "name"), name="query_class_name_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('study', 'external_id'), name='query_id_once'),
+            model_name="query",
+            constraint=models.UniqueConstraint(
+                fields=("study", "external_id"), name="query_id_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('query', 'document'), name='pair_once'),
+            model_name="pair",
+            constraint=models.UniqueConstraint(fields=("query", "document"), name="pair_once"),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('pool_rank__isnull', True), ('pool_rank__gte', 1), _connector='OR'), name='pair_pool_rank_positive'),
+            model_name="pair",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("pool_rank__isnull", True), ("pool_rank__gte", 1), _connector="OR"
+                ),
+                name="pair_pool_rank_positive",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='member',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='member_name_once_per_study'),
+            model_name="member",
+            constraint=models.UniqueConstraint(
+                fields=("study", "name"), name="member_name_once_per_study"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='member',
-            constraint=models.UniqueConstraint(condition=models.Q(('user__isnull', False)), fields=('study', 'user'), name='member_user_once_per_study'),
+            model_name="member",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("user__isnull", False)),
+                fields=("study", "user"),
+                name="member_user_once_per_study",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='member',
-            constraint=models.CheckConstraint(condition=models.Q(('roles__contained_by', ['annotator', 'adjudicator', 'admin', 'lead'])), name='member_roles_known'),
+            model_name="member",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("roles__contained_by", ["annotator", "adjudicator", "admin", "lead"])
+                ),
+                name="member_roles_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='member',
-            constraint=models.CheckConstraint(condition=models.Q(('is_machine', False), models.Q(('roles', []), ('user__isnull', True)), _connector='OR'), name='member_machine_has_no_account'),
+            model_name="member",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("is_machine", False),
+                    models.Q(("roles", []), ("user__isnull", True)),
+                    _connector="OR",
+                ),
+                name="member_machine_has_no_account",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'kind'], name='job_by_state'),
+            model_name="job",
+            index=models.Index(fields=["state", "kind"], name="job_by_state"),
         ),
         migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('study', 'external_id'), name='document_id_once'),
+            model_name="document",
+            constraint=models.UniqueConstraint(
+                fields=("study", "external_id"), name="document_id_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('format__in', ['text', 'markdown', 'html', 'image'])), name='document_format_known'),
+            model_name="document",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("format__in", ["text", "markdown", "html", "image"])),
+                name="document_format_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='action',
-            index=models.Index(fields=['study', 'id'], name='action_study_in_order'),
+            model_name="action",
+            index=models.Index(fields=["study", "id"], name="action_study_in_order"),
         ),
     ]

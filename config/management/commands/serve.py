@@ -1,6 +1,7 @@
 import os
 import sys
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -17,8 +18,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--web-processes", type=int, default=2, help="web server processes")
-        parser.add_argument("--job-processes", type=int, default=1, help="jobs at the same time")
+        parser.add_argument(
+            "--web-processes", type=int, default=processes.DEFAULT_WEB_PROCESSES, metavar="N"
+        )
+        parser.add_argument(
+            "--job-processes",
+            type=int,
+            default=processes.DEFAULT_JOB_PROCESSES,
+            metavar="N",
+            help="jobs that run at the same time",
+        )
         only = parser.add_mutually_exclusive_group()
         only.add_argument("--web-only", action="store_true", help="no worker")
         only.add_argument("--worker-only", action="store_true", help="no web server")
@@ -34,6 +43,8 @@ class Command(BaseCommand):
             except processes.ProcessesError as error:
                 raise CommandError(str(error)) from error
         if not options["check_port"]:
+            # WhiteNoise warns about a missing folder on every start.
+            Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
             sys.stdout.flush()
             os.execv(sys.executable, program(options))  # noqa: S606
 

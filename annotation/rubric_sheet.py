@@ -1,0 +1,86 @@
+"""The rubric as the judging screen lays it out: with keys, and a query's clauses first."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from string import ascii_uppercase
+
+from annotation.contexts import ClauseChoice, DimensionChoice, GradeChoice, RubricSheet
+from studies.models import Clause, RubricVersion
+from studies.selectors import get_rubric_with_parts
+
+# Letters that the judging screen uses itself: note, rubric, unsure, back.
+RESERVED_KEYS = frozenset("NRUZ")
+
+
+def get_rubric_sheet(version_id: int, query_class: str) -> RubricSheet:
+    """The sheet of a published version for queries of one class ("" for none)."""
+    sheet = _sheet_of_published(version_id, query_class)
+    return sheet if sheet is not None else lay_out(get_rubric_with_parts(version_id), query_class)
+
+
+@lru_cache(maxsize=256)
+def _sheet_of_published(version_id: int, query_class: str) -> RubricSheet | None:
+    """Published versions never change, so their sheets are kept; a draft's is not."""
+    version = get_rubric_with_parts(version_id)
+    return lay_out(version, query_class) if version.published_at else None
+
+
+def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
+    dimensions = list(version.dimensions.all())
+    keys = choose_letters([dimension.name for dimension in dimensions])
+    grades = list(version.grades.all())
+    return RubricSheet(
+        number=version.number,
+        grades=tuple(
+            GradeChoice(
+                grade.value,
+                grade.name,
+                grade.definition,
+                choose_digit(grade.value, place),
+                tuple(grade.examples),
+            )
+            for place, grade in enumerate(grades)
+        ),
+        dimensions=tuple(
+            DimensionChoice(
+                dimension.name,
+                dimension.test,
+                key,
+                order_clauses(dimension.clauses.all(), query_class),
+            )
+            for dimension, key in zip(dimensions, keys, strict=True)
+        ),
+        edge_cases=tuple(
+            {"case": edge.case, "ruling": edge.ruling} for edge in version.edge_cases.all()
+        ),
+    )
+
+
+def order_clauses(clauses: Iterable[Clause], query_class: str) -> tuple[ClauseChoice, ...]:
+    """Clauses of this query's class first, each group in the rubric's order."""
+    choices = [
+        ClauseChoice(
+            clause.name,
+            clause.text,
+            query_class in {one.name for one in clause.classes.all()},
+        )
+        for clause in clauses
+    ]
+    return tuple(sorted(choices, key=lambda choice: not choice.is_for_this_class))
+
+
+def choose_digit(value: int, place: int) -> str:
+    """The key of a grade is its value; where that is no digit, its place counted from 1."""
+    return str(value) if 0 <= value <= 9 else str((place + 1) % 10)
+
+
+def choose_letters(names: list[str]) -> list[str]:
+    """One free letter for each dimension: the first of its name that is still free."""
+    taken = set(RESERVED_KEYS)
+    keys = []
+    for name in names:
+        wanted = [letter for letter in name.upper() if letter in ascii_uppercase]
+        key = next((one for one in [*wanted, *ascii_uppercase] if one not in taken), "")
+        taken.add(key)
+        keys.append(key)
+    return keys

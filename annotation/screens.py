@@ -1,0 +1,202 @@
+"""Builds the judge's screens from the models: the only place where a pair becomes a BlindItem."""
+
+import uuid
+from collections.abc import Mapping
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from annotation import selectors
+from annotation.contexts import (
+    BlindItem,
+    FormValues,
+    JudgeContext,
+    NothingToJudge,
+    OwnLabel,
+    Progress,
+)
+from annotation.models import Judgment
+from annotation.rendering import render_document
+from annotation.rubric_sheet import get_rubric_sheet
+from annotation.services.judgments import as_label, describe_state
+from annotation.services.queue import next_pair
+from annotation.tokens import ShownPair
+from studies.models import Document, Member, Pair, Query, Round, Study
+from studies.selectors import list_open_rounds
+
+
+def show_next(annotator: Member, *, notice: str = "") -> JudgeContext | NothingToJudge:
+    """The next pair for the annotator, or why there is none."""
+    found = next_pair(annotator)
+    if found is None:
+        return explain_nothing(annotator, notice=notice)
+    shown = ShownPair(
+        annotator_id=annotator.pk,
+        round_id=found.round.pk,
+        rubric_version_id=found.round.rubric_version_id,
+        pair_id=found.pair.public_id,
+        shown_at=timezone.now(),
+    )
+    progress = Progress(
+        done=selectors.count_own_labels(annotator),
+        left=selectors.count_held_pairs(annotator) + found.open_pairs,
+    )
+    return lay_out_pair(annotator, found.round, found.pair, shown, progress=progress, notice=notice)
+
+
+def show_again(
+    annotator: Member,
+    shown: ShownPair,
+    *,
+    key: uuid.UUID,
+    values: FormValues,
+    errors: Mapping[str, str],
+) -> JudgeContext | None:
+    """The same pair with what was typed and what is wrong with it; None if it is gone."""
+    pair = (
+        Pair.objects.select_related("query__query_class", "document__body")
+        .filter(public_id=shown.pair_id, study=annotator.study_id)
+        .first()
+    )
+    round = Round.objects.filter(pk=shown.round_id, study=annotator.study_id).first()
+    if pair is None or round is None:
+        return None
+    progress = Progress(
+        done=selectors.count_own_labels(annotator), left=selectors.count_held_pairs(annotator)
+    )
+    return lay_out_pair(
+        annotator, round, pair, shown, progress=progress, key=key, values=values, errors=errors
+    )
+
+
+def show_own_label(annotator: Member, judgment: Judgment) -> JudgeContext:
+    """A past label of one's own, in the form, to be revised."""
+    label = as_label(judgment)
+    shown = ShownPair(
+        annotator_id=annotator.pk,
+        round_id=judgment.round_id,
+        rubric_version_id=judgment.rubric_version_id,
+        pair_id=judgment.pair.public_id,
+        shown_at=timezone.now(),
+        judgment_id=str(judgment.public_id),
+        state=describe_state(judgment),
+    )
+    values = FormValues(
+        grade="" if label.grade is None else str(label.grade),
+        decided_by=label.decided_by,
+        clause=label.clause,
+        is_unsure=label.is_unsure,
+        note=label.note,
+    )
+    progress = Progress(
+        done=selectors.count_own_labels(annotator), left=selectors.count_held_pairs(annotator)
+    )
+    return lay_out_pair(
+        annotator, judgment.round, judgment.pair, shown, progress=progress, values=values
+    )
+
+
+def lay_out_pair(
+    annotator: Member,
+    round: Round,
+    pair: Pair,
+    shown: ShownPair,
+    *,
+    progress: Progress,
+    key: uuid.UUID | None = None,
+    values: FormValues | None = None,
+    errors: Mapping[str, str] | None = None,
+    notice: str = "",
+) -> JudgeContext:
+    query_class = pair.query.query_class
+    return JudgeContext(
+        study_slug=annotator.study.slug,
+        study_title=annotator.study.title,
+        round_name=round.name,
+        rubric=get_rubric_sheet(shown.rubric_version_id, query_class.name if query_class else ""),
+        item=blind(annotator.study, pair),
+        token=shown.sign(),
+        key=str(key or uuid.uuid4()),
+        progress=progress,
+        values=values or FormValues(),
+        errors=errors or {},
+        notice=notice,
+        undo_id="" if shown.judgment_id else selectors.get_latest_label_id(annotator),
+        is_revision=bool(shown.judgment_id),
+    )
+
+
+def blind(study: Study, pair: Pair) -> BlindItem:
+    """Everything a judge may know of the pair, and nothing else."""
+    query, document = pair.query, pair.document
+    body = getattr(document, "body", None)
+    text = body.text if body else ""
+    image = bool(body and body.image)
+    return BlindItem(
+        pair_id=str(pair.public_id),
+        query=query.text,
+        query_context=query.context,
+        query_class=name_class(query),
+        document_title=document.title,
+        document_format=document.format,
+        body=render_document(text, document.format) if text else SafeString(""),
+        image_url=reverse("annotation:image", args=[study.slug, pair.public_id]) if image else "",
+        is_missing=not text.strip() and not image,
+        effective_date=document.effective_date,
+        is_superseded=bool(document.superseded_by),
+    )
+
+
+def name_class(query: Query) -> str:
+    query_class = query.query_class
+    return (query_class.title or query_class.name) if query_class else ""
+
+
+def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:
+    frees_at = None
+    if not list_open_rounds(annotator.study):
+        reason = "no_round"
+    else:
+        frees_at = selectors.find_when_held_queries_free(annotator)
+        reason = "held_by_others" if frees_at else "all_done"
+    return NothingToJudge(
+        study_slug=annotator.study.slug,
+        study_title=annotator.study.title,
+        reason=reason,
+        labelled=selectors.count_own_labels(annotator),
+        frees_at=frees_at,
+        notice=notice,
+        undo_id=selectors.get_latest_label_id(annotator),
+    )
+
+
+def describe_label(judgment: Judgment | None) -> str:
+    """A label in words, for the notice that it was recorded."""
+    if judgment is None:
+        return ""
+    label = as_label(judgment)
+    grade = _("unsure") if label.grade is None else str(label.grade)
+    return f"{grade} · {label.decided_by}"
+
+
+def list_own_label(judgment: Judgment) -> OwnLabel:
+    label = as_label(judgment)
+    return OwnLabel(
+        judgment_id=str(judgment.public_id),
+        query=judgment.pair.query.text,
+        document_title=title_of(judgment.pair.document),
+        grade="" if label.grade is None else str(label.grade),
+        is_unsure=label.is_unsure,
+        decided_by=label.decided_by,
+        clause=label.clause,
+        note=label.note,
+        judged_at=judgment.judged_at,
+        is_open=judgment.round.is_open and judgment.source == Judgment.Source.APP,
+    )
+
+
+def title_of(document: Document) -> str:
+    """A document's title; never its id, which may tell where it came from."""
+    return document.title or _("Untitled document")

@@ -1,0 +1,122 @@
+"""What an annotator holds, and what they have done."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Exists, Min, OuterRef, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from studies.models import Member, Pair, Round
+from studies.selectors import list_open_rounds
+
+
+def list_held_claims(round: Round, annotator: Member) -> list[Claim]:
+    return list(
+        Claim.objects.filter(
+            round_query__round=round,
+            annotator=annotator,
+            state=Claim.State.HELD,
+            expires_at__gt=timezone.now(),
+        )
+        .select_related("round_query")
+        .order_by("pk")
+    )
+
+
+def list_unlabelled_pairs(
+    round: Round, annotator: Member, queries: Sequence[int]
+) -> list[tuple[str, int]]:
+    """(public id, key) of the pairs of these queries without this annotator's label."""
+    own = Judgment.objects.filter(round=round, annotator=annotator, pair=OuterRef("pk"))
+    rows = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
+    return [(str(public_id), key) for public_id, key in rows.values_list("public_id", "pk")]
+
+
+def count_held_pairs(annotator: Member) -> int:
+    """Pairs of the queries this annotator holds that are still to be labelled."""
+    own = Judgment.objects.filter(
+        round=OuterRef("query__round_queries__round"), annotator=annotator, pair=OuterRef("pk")
+    )
+    return (
+        Pair.objects.filter(
+            query__round_queries__claims__annotator=annotator,
+            query__round_queries__claims__state=Claim.State.HELD,
+            query__round_queries__claims__expires_at__gt=timezone.now(),
+            query__round_queries__round__closed_at__isnull=True,
+        )
+        .exclude(Exists(own))
+        .count()
+    )
+
+
+def count_own_labels(annotator: Member) -> int:
+    """Labels this annotator has given here in rounds that are open."""
+    return Judgment.objects.filter(annotator=annotator, round__closed_at__isnull=True).count()
+
+
+def get_latest_label_id(annotator: Member) -> str:
+    """Public id of the label that "back" would take back, "" where there is none."""
+    latest = (
+        Judgment.objects.filter(annotator=annotator, source=Judgment.Source.APP)
+        .order_by("-pk")
+        .values_list("public_id", "round__closed_at")
+        .first()
+    )
+    return str(latest[0]) if latest and latest[1] is None else ""
+
+
+def find_when_held_queries_free(annotator: Member) -> datetime | None:
+    """When the first hold of somebody else on a query of an open round runs out, if there is
+    one that this annotator could then take."""
+    own = Claim.objects.filter(round_query=OuterRef("round_query"), annotator=annotator)
+    held = Claim.objects.filter(
+        round_query__round__in=list_open_rounds(annotator.study),
+        round_query__annotators__isnull=False,
+        state=Claim.State.HELD,
+        expires_at__gt=timezone.now(),
+    )
+    frees_at: datetime | None = (
+        held.exclude(annotator=annotator)
+        .exclude(Exists(own.exclude(state=Claim.State.LAPSED)))
+        .aggregate(first=Min("expires_at"))["first"]
+    )
+    return frees_at
+
+
+def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
+    """The annotator's labels, latest first, with what the list of them shows."""
+    return (
+        Judgment.objects.filter(annotator=annotator)
+        .select_related("pair__query", "pair__document", "round", "decided_by", "clause")
+        .order_by("-pk")
+    )
+
+
+def get_own_label(annotator: Member, public_id: uuid.UUID) -> Judgment | None:
+    return (
+        Judgment.objects.filter(
+            annotator=annotator, public_id=public_id, source=Judgment.Source.APP
+        )
+        .select_related(
+            "round",
+            "pair__query__query_class",
+            "pair__document__body",
+            "decided_by",
+            "clause",
+        )
+        .first()
+    )
+
+
+def has_open_assignments(member: Member) -> bool:
+    """Whether this member, as an annotator, still has pairs to label in an open round."""
+    return count_held_pairs(member) > 0
+
+
+def sum_active_seconds(annotator: Member) -> float:
+    total: float | None = Judgment.objects.filter(annotator=annotator).aggregate(
+        total=Sum("active_seconds")
+    )["total"]
+    return total or 0.0

@@ -1,0 +1,227 @@
+"""Who holds which query.
+
+A claim is made, renewed, finished and lapsed under a lock of its row of `RoundQuery`, so that no
+interleaving of clients exceeds the planned number of annotators. The numbered slots, unique in
+the database, refuse what a mistake here would let through.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.shuffle import Shuffler
+from studies.models import Member, Pair, Round, RoundQuery, Study
+from studies.services.log import record_action
+
+PAIR_COUNTS_KEPT = 60  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQueries:
+    """Keys of the round's queries with a free place, in one annotator's order, and how many
+    pairs they hold together."""
+
+    keys: list[int]
+    pairs: int
+
+
+def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
+    """Hold the next query of the round for the annotator; None when none has a free place.
+
+    First passes over the rows that others are locking at this moment, then waits for them, so
+    that None is said only when there truly is nothing. Each try is a transaction of its own: two
+    annotators with opposite orders never wait for each other.
+    """
+    open_queries = list_open_queries(round=round, annotator=annotator)
+    for skip_locked in (True, False):
+        for key in open_queries.keys:
+            claim = try_to_claim(key, annotator, open_queries.pairs, skip_locked=skip_locked)
+            if claim is not None:
+                return claim
+    return None
+
+
+def try_to_claim(
+    round_query_id: int, annotator: Member, open_pairs: int, *, skip_locked: bool
+) -> Claim | None:
+    with transaction.atomic():
+        round_query = (
+            RoundQuery.objects.select_for_update(of=("self",), skip_locked=skip_locked)
+            .select_related("round__study", "query")
+            .filter(pk=round_query_id)
+            .first()
+        )
+        if round_query is None:
+            return None
+        return take_place(round_query, annotator=annotator, open_pairs=open_pairs)
+
+
+def list_open_queries(*, round: Round, annotator: Member) -> OpenQueries:
+    """The queries of the round that the annotator could take now.
+
+    The order is computed over all queries of the round before the taken ones are left out:
+    otherwise the overlap, which comes first, would come first at every claim.
+    """
+    in_force = Q(claims__state=Claim.State.FINISHED) | Q(
+        claims__state=Claim.State.HELD, claims__expires_at__gt=timezone.now()
+    )
+    own = Claim.objects.filter(round_query=OuterRef("pk"), annotator=annotator)
+    rows = (
+        RoundQuery.objects.filter(round=round)
+        .annotate(
+            taken=Count("claims", filter=in_force),
+            is_own=Exists(own.exclude(state=Claim.State.LAPSED)),
+        )
+        .values_list("pk", "query_id", "query__public_id", "annotators", "taken", "is_own")
+    )
+    slots, open_keys, pairs = {}, {}, 0
+    pair_counts = count_pairs_by_query(round.study_id)
+    for key, query_id, public_id, annotators, taken, is_own in rows:
+        item = str(public_id)
+        slots[item] = annotators
+        pairs_here = pair_counts.get(query_id, 0)
+        if pairs_here and not is_own and (annotators is None or taken < annotators):
+            open_keys[item] = key
+            pairs += pairs_here
+    shuffler = Shuffler(round.study.seed, str(round.pk), str(annotator.pk))
+    ordered = shuffler.order_queries(slots, find_overlap(slots))
+    return OpenQueries([open_keys[item] for item in ordered if item in open_keys], pairs)
+
+
+def count_pairs_by_query(study_id: int) -> dict[int, int]:
+    """Number of pairs of each query of the study, at most a minute old."""
+    key = f"pairs-by-query:{study_id}"
+    counts: dict[int, int] | None = cache.get(key)
+    if counts is None:
+        rows = Pair.objects.filter(study=study_id).order_by().values_list("query")
+        counts = dict(rows.annotate(Count("pk")))
+        cache.set(key, counts, PAIR_COUNTS_KEPT)
+    return counts
+
+
+def find_overlap(slots: Mapping[str, int | None]) -> frozenset[str]:
+    """The items that more annotators share than the least shared ones do."""
+    least = min((count for count in slots.values() if count is not None), default=None)
+    return frozenset(item for item, count in slots.items() if count is None or count != least)
+
+
+def take_place(
+    round_query: RoundQuery, *, annotator: Member, open_pairs: int | None = None
+) -> Claim | None:
+    """Give the annotator a place on a locked row; None when all are taken."""
+    lapse_expired_claims(round_query)
+    taken = set(
+        Claim.objects.filter(round_query=round_query, slot__isnull=False)
+        .exclude(annotator=annotator)
+        .values_list("slot", flat=True)
+    )
+    slot = next(number for number in range(1, len(taken) + 2) if number not in taken)
+    if round_query.annotators is not None and slot > round_query.annotators:
+        return None
+    study = round_query.round.study
+    defaults = {"state": Claim.State.HELD, "slot": slot, "expires_at": expiry(study)}
+    if open_pairs is not None:
+        defaults["open_pairs"] = open_pairs
+    claim, is_new = Claim.objects.update_or_create(
+        round_query=round_query, annotator=annotator, defaults=defaults
+    )
+    record_action(
+        study,
+        "claim.taken" if is_new else "claim.renewed",
+        user=annotator.user,
+        member=annotator,
+        data={"round": round_query.round.name, "query": round_query.query.external_id},
+    )
+    return claim
+
+
+def lapse_expired_claims(round_query: RoundQuery) -> None:
+    """Free the places that were held without a label for too long. The labels stay."""
+    Claim.objects.filter(
+        round_query=round_query, state=Claim.State.HELD, expires_at__lte=timezone.now()
+    ).update(state=Claim.State.LAPSED, slot=None)
+
+
+def reclaim(round_query: RoundQuery, *, annotator: Member) -> Claim | None:
+    """Return the annotator's claim in force on a locked row, taken anew if it had lapsed and a
+    place is free; None when there never was one or others have all places."""
+    claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
+    if claim is None:
+        return None
+    claim.round_query = round_query
+    has_run_out = claim.state == Claim.State.HELD and claim.expires_at <= timezone.now()
+    if claim.state == Claim.State.LAPSED or has_run_out:
+        return take_place(round_query, annotator=annotator)
+    return claim
+
+
+def settle_claim(claim: Claim) -> Counter[int]:
+    """Set the claim to finished or held by what is labelled, and renew its time.
+
+    Finishing the last place marks the labels of those whose claims lapsed as surplus. Returns
+    the number of labels set aside by annotator, for their `label_changes`.
+    """
+    round_query = claim.round_query
+    own = Judgment.objects.filter(
+        round=round_query.round_id, annotator=claim.annotator_id, pair=OuterRef("pk")
+    )
+    is_unfinished = Pair.objects.filter(query=round_query.query_id).exclude(Exists(own)).exists()
+    claim.state = Claim.State.HELD if is_unfinished else Claim.State.FINISHED
+    claim.expires_at = expiry(round_query.round.study)
+    claim.save(update_fields=["state", "expires_at"])
+    return Counter() if is_unfinished else set_surplus_aside(round_query)
+
+
+def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
+    """Mark the labels of lapsed claims once others have finished every place."""
+    claims = Claim.objects.filter(round_query=round_query)
+    finished = claims.filter(state=Claim.State.FINISHED).count()
+    if round_query.annotators is None or finished < round_query.annotators:
+        return Counter()
+    late = Judgment.objects.filter(
+        round=round_query.round_id,
+        pair__query=round_query.query_id,
+        annotator__in=claims.filter(state=Claim.State.LAPSED).values("annotator"),
+        is_surplus=False,
+    )
+    counts = Counter(late.values_list("annotator", flat=True))
+    late.update(is_surplus=True)
+    return counts
+
+
+def reopen_grown_claims(study: Study) -> int:
+    """Hold again the finished claims whose query has gained pairs; returns their number.
+
+    Their annotators meet the new pairs next; the places stay theirs.
+    """
+    own = Judgment.objects.filter(
+        round=OuterRef(OuterRef("round_query__round")),
+        annotator=OuterRef(OuterRef("annotator")),
+        pair=OuterRef("pk"),
+    )
+    unlabelled = Pair.objects.filter(query=OuterRef("round_query__query")).exclude(Exists(own))
+    cache.delete(f"pairs-by-query:{study.pk}")
+    return Claim.objects.filter(
+        Exists(unlabelled),
+        round_query__round__study=study,
+        round_query__round__closed_at__isnull=True,
+        state=Claim.State.FINISHED,
+    ).update(state=Claim.State.HELD, expires_at=expiry(study))
+
+
+def expiry(study: Study) -> datetime:
+    return timezone.now() + timedelta(minutes=study.claim_minutes)
+
+
+def count_label_changes(changes: Mapping[int, int]) -> None:
+    """Add to the members' `label_changes`, in the order of their keys so that two
+    transactions that touch the same members wait rather than deadlock."""
+    for annotator_id, count in sorted(changes.items()):
+        Member.objects.filter(pk=annotator_id).update(label_changes=F("label_changes") + count)

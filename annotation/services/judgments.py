@@ -1,0 +1,262 @@
+"""Recording, revising and taking back labels: an event in the log and the current state."""
+
+import uuid
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.services.claims import count_label_changes, reclaim, settle_claim
+from annotation.tokens import ShownPair
+from studies.models import Action, Clause, Dimension, Member, Pair, Round, RoundQuery
+from studies.services.log import record_action
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What an annotator says of a pair: a grade or unsure (`grade` None), what decided it, with
+    which reading, and why."""
+
+    grade: int | None
+    decided_by: str
+    clause: str = ""
+    note: str = ""
+
+    @property
+    def is_unsure(self) -> bool:
+        return self.grade is None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a submission.
+
+    `recorded` and `repeated` (the same form again; nothing changed) lead on, and have the
+    judgment they speak of. `surplus` is kept
+    but no longer counts. `outdated` changed nothing: the pair already has another label of this
+    annotator. `closed` and `not_held` changed nothing either.
+    """
+
+    kind: Literal["recorded", "repeated", "surplus", "outdated", "closed", "not_held"]
+    judgment: Judgment | None = None
+
+    @property
+    def leads_on(self) -> bool:
+        return self.kind in {"recorded", "repeated"}
+
+
+@transaction.atomic
+def record_judgment(
+    *, shown: ShownPair, annotator: Member, label: Label, key: uuid.UUID
+) -> Outcome:
+    """Record one label of the pair that was shown.
+
+    Everything happens under the lock of the query's row in the round, so that a double click,
+    two tabs and a retry are told apart from one another by what is already there.
+    """
+    pair = Pair.objects.filter(public_id=shown.pair_id, study=annotator.study_id).first()
+    if pair is None:
+        return Outcome("not_held")
+    round_query = lock_round_query(shown.round_id, pair.query_id)
+    if round_query is None:
+        return Outcome("not_held")
+    existing = find_label(shown.round_id, pair, annotator)
+    if existing is not None:
+        is_same = as_label(existing) == label
+        return Outcome("repeated" if is_same else "outdated", existing)
+    if Action.objects.filter(key=key).exists():
+        return Outcome("outdated")
+    if not round_query.round.is_open:
+        return Outcome("closed")
+    claim = reclaim(round_query, annotator=annotator)
+    if claim is None and not has_lapsed_claim(round_query, annotator):
+        return Outcome("not_held")
+    judgment = insert_label(shown, pair, annotator, label, key, is_surplus=claim is None)
+    changes = Counter({annotator.pk: 1})
+    if claim is not None:
+        changes += settle_claim(claim)
+    count_label_changes(changes)
+    return Outcome("recorded" if claim is not None else "surplus", judgment)
+
+
+@transaction.atomic
+def revise_judgment(
+    *, shown: ShownPair, annotator: Member, label: Label, key: uuid.UUID
+) -> Outcome:
+    """Change an own label while its round is open, if it still says what was shown."""
+    judgment = (
+        Judgment.objects.select_for_update(of=("self",))
+        .select_related("round__study", "decided_by", "clause", "pair")
+        .filter(public_id=shown.judgment_id, annotator=annotator, source=Judgment.Source.APP)
+        .first()
+    )
+    if judgment is None:
+        return Outcome("outdated")
+    if as_label(judgment) == label:
+        return Outcome("repeated", judgment)
+    if describe_state(judgment) != shown.state or Action.objects.filter(key=key).exists():
+        return Outcome("outdated", judgment)
+    if not judgment.round.is_open:
+        return Outcome("closed", judgment)
+    before = asdict(as_label(judgment))
+    active, away = shown.measure_time()
+    set_label(judgment, label)
+    judgment.revised_at = timezone.now()
+    judgment.active_seconds += active
+    judgment.save()
+    record_action(
+        judgment.round.study,
+        "judgment.revised",
+        user=annotator.user,
+        member=annotator,
+        data=describe_event(judgment) | {"before": before},
+        active_seconds=active,
+        away_seconds=away,
+        key=key,
+    )
+    count_label_changes({annotator.pk: 1})
+    return Outcome("recorded", judgment)
+
+
+@transaction.atomic
+def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
+    """Take back the annotator's latest label, which must be the one named; the pair is open
+    again and comes next. The log keeps what was said."""
+    latest = find_latest(annotator)
+    if latest is None or latest.public_id != judgment_id:
+        return Outcome("outdated")
+    if not latest.round.is_open:
+        return Outcome("closed", latest)
+    round_query = lock_round_query(latest.round_id, latest.pair.query_id)
+    judgment = (
+        Judgment.objects.select_related("round__study", "decided_by", "clause", "pair")
+        .filter(pk=latest.pk)
+        .first()
+    )
+    if judgment is None or round_query is None:
+        return Outcome("outdated")
+    record_action(
+        judgment.round.study,
+        "judgment.undone",
+        user=annotator.user,
+        member=annotator,
+        data=describe_event(judgment),
+    )
+    judgment.delete()
+    claim = reclaim(round_query, annotator=annotator)
+    changes = Counter({annotator.pk: 1})
+    if claim is not None:
+        changes += settle_claim(claim)
+    count_label_changes(changes)
+    return Outcome("recorded", judgment)
+
+
+def lock_round_query(round_id: int, query_id: int) -> RoundQuery | None:
+    return (
+        RoundQuery.objects.select_for_update(of=("self",))
+        .select_related("round__study", "query")
+        .filter(round=round_id, query=query_id)
+        .first()
+    )
+
+
+def find_label(round_id: int, pair: Pair, annotator: Member) -> Judgment | None:
+    return (
+        Judgment.objects.select_related("decided_by", "clause", "round__study", "pair")
+        .filter(round=round_id, pair=pair, annotator=annotator)
+        .first()
+    )
+
+
+def find_latest(annotator: Member) -> Judgment | None:
+    """The label that the annotator gave last in the app."""
+    return (
+        Judgment.objects.select_related("round", "pair")
+        .filter(annotator=annotator, source=Judgment.Source.APP)
+        .order_by("-pk")
+        .first()
+    )
+
+
+def has_lapsed_claim(round_query: RoundQuery, annotator: Member) -> bool:
+    return Claim.objects.filter(
+        round_query=round_query, annotator=annotator, state=Claim.State.LAPSED
+    ).exists()
+
+
+def insert_label(
+    shown: ShownPair,
+    pair: Pair,
+    annotator: Member,
+    label: Label,
+    key: uuid.UUID,
+    *,
+    is_surplus: bool,
+) -> Judgment:
+    active, away = shown.measure_time()
+    judgment = Judgment(
+        round=Round.objects.select_related("study").get(pk=shown.round_id),
+        pair=pair,
+        annotator=annotator,
+        rubric_version_id=shown.rubric_version_id,
+        is_surplus=is_surplus,
+        active_seconds=active,
+    )
+    set_label(judgment, label)
+    judgment.save()
+    record_action(
+        annotator.study,
+        "judgment.recorded",
+        user=annotator.user,
+        member=annotator,
+        data=describe_event(judgment) | ({"surplus": True} if is_surplus else {}),
+        active_seconds=active,
+        away_seconds=away,
+        key=key,
+    )
+    return judgment
+
+
+def set_label(judgment: Judgment, label: Label) -> None:
+    """Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the version has not."""
+    judgment.grade = label.grade
+    judgment.is_unsure = label.is_unsure
+    judgment.decided_by = Dimension.objects.get(
+        rubric_version=judgment.rubric_version_id, name=label.decided_by
+    )
+    judgment.clause = (
+        Clause.objects.get(dimension=judgment.decided_by, name=label.clause)
+        if label.clause
+        else None
+    )
+    judgment.note = label.note
+
+
+def as_label(judgment: Judgment) -> Label:
+    return Label(
+        grade=judgment.grade,
+        decided_by=judgment.decided_by.name if judgment.decided_by else "",
+        clause=judgment.clause.name if judgment.clause else "",
+        note=judgment.note,
+    )
+
+
+def describe_state(judgment: Judgment) -> str:
+    """What a label says and since when: changes with every revision."""
+    since = judgment.revised_at or judgment.judged_at
+    return f"{judgment.pk}:{since.timestamp()}"
+
+
+def describe_event(judgment: Judgment) -> dict[str, Any]:
+    """What the log says of a label: enough to replay it without other tables."""
+    pair = Pair.objects.select_related("query", "document").get(pk=judgment.pair_id)
+    return asdict(as_label(judgment)) | {
+        "query_id": pair.query.external_id,
+        "doc_id": pair.document.external_id,
+        "round": judgment.round.name,
+        "rubric_version": judgment.rubric_version.number,
+        "judgment": str(judgment.public_id),
+    }

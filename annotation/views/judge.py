@@ -1,0 +1,163 @@
+"""The judging screen: show the next pair, record a label, take it back, report a document."""
+
+import uuid
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from annotation import screens
+from annotation.access import get_annotator, get_held_pair
+from annotation.contexts import JudgeContext, NothingToJudge
+from annotation.forms import JudgmentForm, ProblemForm, ShownForm
+from annotation.models import ProblemReport
+from annotation.pending import keep_label, take_label
+from annotation.rubric_sheet import get_rubric_sheet
+from annotation.services.judgments import Outcome, record_judgment, undo_judgment
+from annotation.services.reports import report_problem as record_problem
+from annotation.tokens import ShownPair
+from studies.http import HtmxRequest
+from studies.models import Member, Pair
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge(request: HtmxRequest, slug: str) -> HttpResponse:
+    if not request.user.is_authenticated:
+        return ask_to_log_in(request)
+    annotator = get_annotator(request, slug)
+    if request.method == "POST":
+        return take_submission(request, annotator, request.POST)
+    waiting = take_label(request)
+    if waiting is not None:
+        return take_submission(request, annotator, waiting)
+    return render_screen(request, screens.show_next(annotator))
+
+
+def ask_to_log_in(request: HtmxRequest) -> HttpResponse:
+    """Send to the login and back; a label on its way is kept and recorded after it."""
+    if request.method == "POST":
+        keep_label(request)
+        messages.info(
+            request,
+            _("Your session had ended. Log in again: the label you gave is kept and recorded."),
+        )
+    target = f"{resolve_url('login')}?next={request.path}"
+    return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
+
+
+def take_submission(request: HtmxRequest, annotator: Member, data: QueryDict) -> HttpResponse:
+    """Validate and record one label, then lead on to the next pair."""
+    slip = ShownForm(data)
+    if not slip.is_valid() or slip.cleaned_data["token"].annotator_id != annotator.pk:
+        return refuse(request, annotator, _("This form was not made for you. Nothing changed."))
+    shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
+    form = JudgmentForm(data, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
+    if not form.is_valid():
+        return show_errors(request, annotator, shown, key, form)
+    outcome = record_judgment(shown=shown, annotator=annotator, label=form.label, key=key)
+    if not outcome.leads_on:
+        return refuse(request, annotator, explain(outcome))
+    return lead_on(request, annotator, outcome)
+
+
+def lead_on(request: HtmxRequest, annotator: Member, outcome: Outcome) -> HttpResponse:
+    """With HTMX the answer is the next pair itself; without, a redirect to it."""
+    notice = _("Recorded: %(label)s") % {"label": screens.describe_label(outcome.judgment)}
+    if not request.htmx:
+        messages.success(request, notice)
+        return redirect("annotation:judge", annotator.study.slug)
+    return render_screen(request, screens.show_next(annotator, notice=notice))
+
+
+def show_errors(
+    request: HtmxRequest, annotator: Member, shown: ShownPair, key: uuid.UUID, form: JudgmentForm
+) -> HttpResponse:
+    screen = screens.show_again(annotator, shown, key=key, values=form.values, errors=form.messages)
+    if screen is None:
+        return refuse(request, annotator, _("This pair is no longer in the study."))
+    return render_screen(request, screen, status=422)
+
+
+def refuse(request: HtmxRequest, annotator: Member, sentence: str) -> HttpResponse:
+    """Answer 409: the form is outdated. Says so above the pair that is really next."""
+    screen = screens.show_next(annotator)
+    return render_screen(request, screen, status=409, problem=sentence)
+
+
+def explain(outcome: Outcome) -> str:
+    sentences = {
+        "outdated": _(
+            "You had already labelled this pair, here or in another tab. Your first label "
+            "stands; change it under “My labels” if it is wrong."
+        ),
+        "closed": _("The round was closed before this label arrived. It was not recorded."),
+        "surplus": _(
+            "Your hold on this query had run out and others have taken its places. Your label is "
+            "kept, but marked surplus: it does not count unless an admin asks for it."
+        ),
+        "not_held": _("This pair is not assigned to you. Nothing changed."),
+    }
+    return sentences[outcome.kind]
+
+
+def render_screen(
+    request: HtmxRequest,
+    screen: JudgeContext | NothingToJudge,
+    *,
+    status: int = 200,
+    problem: str = "",
+) -> HttpResponse:
+    """The page, or with HTMX its changing part. Both come from the same context."""
+    is_pair = isinstance(screen, JudgeContext)
+    template = "annotation/judge.html"
+    if request.htmx:
+        template += "#card" if is_pair else "#nothing"
+    context = {"judge" if is_pair else "nothing": screen, "problem": problem}
+    response = render(request, template, context, status=status)
+    response["Vary"] = "HX-Request"
+    return response
+
+
+@require_POST
+@login_required
+def undo(request: HtmxRequest, slug: str) -> HttpResponse:
+    annotator = get_annotator(request, slug)
+    try:
+        judgment_id = uuid.UUID(request.POST.get("judgment", ""))
+    except ValueError:
+        return refuse(request, annotator, _("There is no label to take back."))
+    outcome = undo_judgment(judgment_id=judgment_id, annotator=annotator)
+    if not outcome.leads_on:
+        sentence = _("Only your latest label can be taken back, while its round is open.")
+        return refuse(request, annotator, sentence)
+    notice = _("Taken back: %(label)s. The pair is here again.") % {
+        "label": screens.describe_label(outcome.judgment)
+    }
+    if not request.htmx:
+        messages.info(request, notice)
+        return redirect("annotation:judge", slug)
+    return render_screen(request, screens.show_next(annotator, notice=notice))
+
+
+@require_POST
+@login_required
+def report_problem(request: HtmxRequest, slug: str) -> HttpResponse:
+    annotator = get_annotator(request, slug)
+    form = ProblemForm(request.POST)
+    if not form.is_valid() or form.cleaned_data["kind"] not in ProblemReport.Kind.values:
+        return refuse(request, annotator, _("Say what is wrong with the document."))
+    pair: Pair = get_held_pair(annotator, form.cleaned_data["token"].pair_id)
+    record_problem(
+        pair=pair,
+        annotator=annotator,
+        kind=form.cleaned_data["kind"],
+        note=form.cleaned_data["note"],
+    )
+    messages.success(request, _("Thank you: the admins see your report. You can still judge."))
+    target = reverse("annotation:judge", args=[slug])
+    return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
