@@ -24,6 +24,7 @@ from results.statistics.agreement import (
     raw_agreement_of,
 )
 from results.statistics.counts import (
+    Comparisons,
     GradeCounts,
     compare_labels,
     count_grades,
@@ -51,7 +52,6 @@ from results.statistics.splits import (
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
 Json = dict[str, Any]
-Both = tuple[int, int]
 
 
 def describe_agreement(
@@ -162,9 +162,8 @@ def _describe_kappas(
 ) -> tuple[list[Json], list[Json]]:
     """The kappas of two people, and those with a machine among the two."""
     k = table.n_grades
-    tables: dict[Both, FloatArray] = {
-        both: query_confusions(rows, k) for both, rows in compare_labels(table).by_annotators()
-    }
+    compared = dict(compare_labels(table).by_annotators())
+    tables = {both: query_confusions(rows, k) for both, rows in compared.items()}
     intervals = kappa_intervals(tables, resamples=resamples)
     nothing = np.zeros((0, k, k))
     no_interval = kappa_intervals({None: nothing})[None]
@@ -172,19 +171,20 @@ def _describe_kappas(
     with_machine: list[Json] = []
     for both in combinations(range(len(table.annotators)), 2):
         confusion = tables.get(both, nothing).sum(axis=0)
-        entry = _describe_kappa(table, both, confusion, intervals.get(both, no_interval))
+        entry = {
+            "a": table.annotators[both[0]],
+            "b": table.annotators[both[1]],
+            **_describe_kappa(confusion, intervals.get(both, no_interval)),
+            "classes": _describe_kappa_classes(table, compared.get(both), tables.get(both)),
+        }
         (with_machine if machine & set(both) else of_people).append(entry)
     return of_people, with_machine
 
 
-def _describe_kappa(
-    table: LabelTable, both: Both, confusion: FloatArray, interval: IntervalOutcome
-) -> Json:
+def _describe_kappa(confusion: FloatArray, interval: IntervalOutcome) -> Json:
     kappas = {weights: cohen_kappa(confusion, weights) for weights in WEIGHTS}
     nominal = kappas["nominal"]
     return {
-        "a": table.annotators[both[0]],
-        "b": table.annotators[both[1]],
         "pairs": nominal.n,
         "observed": observed_agreement(confusion).value,
         "expected": expected_agreement(confusion).value,
@@ -194,6 +194,29 @@ def _describe_kappa(
         "confusion": confusion.astype(int).tolist(),
         **_reason(nominal),
     }
+
+
+def _describe_kappa_classes(
+    table: LabelTable, rows: Comparisons | None, tables: FloatArray | None
+) -> list[Json]:
+    """Agreement and nominal kappa of two annotators in each class they share a pair of."""
+    if rows is None or tables is None:
+        return []
+    class_of_table = table.query_class[np.unique(rows.query)]
+    described: list[Json] = []
+    for code in np.unique(class_of_table):
+        confusion = tables[class_of_table == code].sum(axis=0)
+        kappa = cohen_kappa(confusion)
+        described.append(
+            {
+                "class": table.class_name(int(code)),
+                "pairs": kappa.n,
+                "observed": observed_agreement(confusion).value,
+                "nominal": kappa.value,
+                **_reason(kappa),
+            }
+        )
+    return described
 
 
 def _describe_alphas(grades: GradeCounts, scale: tuple[int, ...], resamples: int) -> Json:
@@ -265,7 +288,7 @@ def _describe_direction(row: Direction, table: LabelTable) -> Json:
     return {
         "a": table.annotators[row.a],
         "b": table.annotators[row.b],
-        "class": None if row.class_code < 0 else table.classes[row.class_code],
+        "class": table.class_name(row.class_code),
         "pairs": row.pairs,
         "a_higher": row.a_higher,
         "b_higher": row.b_higher,

@@ -134,8 +134,7 @@ def splits_by_class(table: LabelTable) -> list[ClassSplits]:
     for code in (*range(len(table.classes)), NONE):
         inside = SplitRate(int(pairs[code + 1]), int(splits[code + 1]))
         rest = SplitRate(whole.pairs - inside.pairs, whole.splits - inside.splits)
-        name = None if code == NONE else table.classes[code]
-        rows.append(ClassSplits(code, name, inside, rest))
+        rows.append(ClassSplits(code, table.class_name(code), inside, rest))
     return rows if rows[-1].inside.pairs else rows[:-1]
 
 

@@ -127,6 +127,10 @@ class LabelTable:
         """The table of the queries of one class (code), or of the unclassified ones (-1)."""
         return self.select(self.query_class[self.query] == code)
 
+    def class_name(self, code: int) -> str | None:
+        """Name of a class code, `None` for the unclassified (-1)."""
+        return None if code == NONE else self.classes[code]
+
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
