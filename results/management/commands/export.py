@@ -1,0 +1,72 @@
+"""`manage.py export STUDY KIND -o PATH`: a file and the manifest that travels with it."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.services.exports import KINDS, ExportRefused, Manifest, manifest_path, write_export
+from studies.models import Study
+
+WRONG_USAGE = 2
+SHOWN_WITHHELD = 20
+
+
+class Command(BaseCommand):
+    help = "Write an export of a study, and beside it PATH.manifest.json."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the study's name in its address")
+        parser.add_argument("kind", choices=sorted(KINDS), metavar="kind", help=", ".join(KINDS))
+        parser.add_argument("--annotator", help="whose labels, for annotator-qrels")
+        parser.add_argument(
+            "--with-texts",
+            action="store_true",
+            help="training-pairs as triplets of texts, for training libraries",
+        )
+        parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        check_usage(options["kind"], options["annotator"], with_texts=options["with_texts"])
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        path: Path = options["output"]
+        try:
+            manifest = write_export(
+                study,
+                options["kind"],
+                path,
+                annotator=options["annotator"],
+                with_texts=options["with_texts"],
+            )
+        except ExportRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        except OSError as error:
+            raise CommandError(f"{error}. Nothing was written.") from error
+        self.report(manifest, path)
+
+    def report(self, manifest: Manifest, path: Path) -> None:
+        self.stdout.write(f"{path}: {manifest.lines:,} lines, {manifest.bytes:,} bytes")
+        for name, number in manifest.counts.items():
+            self.stdout.write(f"  {name.replace('_', ' ')}: {number:,}")
+        for query in manifest.withheld[:SHOWN_WITHHELD]:
+            sentences = " ".join(reason.message for reason in query.reasons)
+            self.stdout.write(f"  withheld {query.query_id}: {sentences}")
+        if more := len(manifest.withheld) - SHOWN_WITHHELD:
+            self.stdout.write(f"  and {more:,} more, all in the manifest") if more > 0 else None
+        for problem in manifest.problems:
+            self.stderr.write(problem)
+        self.stdout.write(f"manifest: {manifest_path(path)}")
+
+
+def check_usage(kind: str, annotator: str | None, *, with_texts: bool) -> None:
+    """Raises CommandError with the exit status of wrong usage for options that do not fit."""
+    needs_annotator = KINDS[kind].needs_annotator
+    if needs_annotator and not annotator:
+        raise CommandError(f"{kind} needs --annotator NAME.", returncode=WRONG_USAGE)
+    if annotator and not needs_annotator:
+        raise CommandError(f"{kind} takes no --annotator.", returncode=WRONG_USAGE)
+    if with_texts and not KINDS[kind].offers_texts:
+        raise CommandError(f"{kind} takes no --with-texts.", returncode=WRONG_USAGE)

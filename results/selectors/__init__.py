@@ -1,0 +1,1 @@
+"""Reads of what follows the collection: current labels, reports, splits."""

@@ -1,0 +1,64 @@
+"""What was recorded, streamed: judgments and the action log.
+
+Everything here runs inside a transaction, such as `labels.read_snapshot`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.models import Judgment
+from results.selectors.materials import NARROW_ROWS
+from studies.formats.records import UNSURE, JudgmentRecord
+from studies.models import Action, Study
+
+JUDGMENT_COLUMNS = {
+    "query_id": "pair__query__external_id",
+    "doc_id": "pair__document__external_id",
+    "query_class": "pair__query__query_class__name",
+    "annotator": "annotator__name",
+    "round": "round__name",
+    "rubric_version": "rubric_version__number",
+    "decided_by": "decided_by__name",
+    "clause": "clause__name",
+    "notes": "note",
+    "source": "source",
+    "active_seconds": "active_seconds",
+    "judged_at": "judged_at",
+}
+JUDGMENT_ORDER = (
+    "pair__query__external_id",
+    "pair__document__external_id",
+    "annotator__name",
+    "round__position",
+    "round_id",
+)
+ACTION_COLUMNS = {
+    "at": "at",
+    "name": "name",
+    "member": "member__name",
+    "user": "user__username",
+    "active_seconds": "active_seconds",
+    "away_seconds": "away_seconds",
+    "data": "data",
+}
+
+
+def stream_judgments(study: Study) -> Iterator[JudgmentRecord]:
+    """Every label of every round, also of machines and surplus ones, by query id, document id,
+    annotator and round."""
+    rows = (
+        Judgment.objects.filter(round__study=study)
+        .order_by(*JUDGMENT_ORDER)
+        .values_list("grade", *JUDGMENT_COLUMNS.values())
+    )
+    for grade, *values in rows.iterator(NARROW_ROWS):
+        relevance = UNSURE if grade is None else str(grade)
+        fields: dict[str, Any] = dict(zip(JUDGMENT_COLUMNS, values, strict=True))
+        yield JudgmentRecord(relevance=relevance, line=0, **fields)
+
+
+def stream_actions(study: Study) -> Iterator[dict[str, Any]]:
+    """Every action in the order it was logged, with the names of the member and the account."""
+    rows = Action.objects.filter(study=study).order_by("id").values_list(*ACTION_COLUMNS.values())
+    for values in rows.iterator(NARROW_ROWS):
+        yield dict(zip(ACTION_COLUMNS, values, strict=True))

@@ -1,0 +1,1 @@
+"""What is done with the labels, as plain functions with keyword arguments."""

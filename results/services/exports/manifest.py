@@ -1,0 +1,168 @@
+"""The account that travels with each export."""
+
+import hashlib
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from results.services.exports.decisions import DecidedPair, DecidedQuery
+
+CONSENSUS_RULE = (
+    "the final label, else the grade with strictly the most votes; unsure is no vote, "
+    "a tie is no label"
+)
+DECIDED_BY_VOTES = {"unanimous": "unanimous", "majority": "majority", "single": "single_vote"}
+
+
+@cache
+def software_version() -> str:
+    """The version of this software, as its project file names it."""
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["project"]["version"])
+
+
+class Digest:
+    """Checksum, bytes and lines of what passes by."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.bytes = 0
+        self.lines = 0
+
+    def update(self, chunk: bytes) -> None:
+        self._hash.update(chunk)
+        self.bytes += len(chunk)
+        self.lines += chunk.count(b"\n")
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class FileSeal:
+    """One file of an export that is a folder or a zip archive."""
+
+    name: str
+    sha256: str
+    bytes: int
+    lines: int
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "sha256": self.sha256,
+            "bytes": self.bytes,
+            "lines": self.lines,
+        }
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What an export holds and what it leaves out. Filled while the export is made.
+
+    `counts` maps a name to a number of queries, pairs or labels. `sha256`, `bytes` and `lines`
+    are None in the description of an export that has not been made.
+    """
+
+    study: str
+    title: str
+    kind: str
+    created_at: datetime
+    minimum_votes: int
+    annotator: str | None = None
+    with_texts: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    withheld: list[DecidedQuery] = field(default_factory=list)
+    rubric_versions: set[int] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    files: list[FileSeal] = field(default_factory=list)
+    sha256: str | None = None
+    bytes: int | None = None
+    lines: int | None = None
+
+    def expect_counts(self, *names: str) -> None:
+        """Name what will be counted, so that what never occurs is told as 0."""
+        self.counts.update(dict.fromkeys(names, 0))
+
+    def count_query(self, query: DecidedQuery) -> None:
+        """Count a query and, unless it is withheld, what its labels rest on."""
+        self.counts["queries"] += 1
+        self.counts["pairs"] += len(query.pairs)
+        self.counts["judgments"] += sum(pair.labels.outcomes for pair in query.pairs)
+        self.counts["unsure"] += sum(pair.labels.unsure for pair in query.pairs)
+        if query.is_withheld:
+            self.withheld.append(DecidedQuery(query.query_id, (), query.reasons))
+            return
+        self.counts["queries_exported"] += 1
+        for pair in query.pairs:
+            self._count_pair(pair)
+
+    def _count_pair(self, pair: DecidedPair) -> None:
+        consensus = pair.consensus
+        self.rubric_versions.update(pair.labels.rubric_versions)
+        if consensus.reason == "dropped":
+            self.counts["dropped"] += 1
+        if not consensus.has_label:
+            return
+        self.counts["pairs_exported"] += 1
+        # One annotator's labels are no consensus: how many agreed does not come into it.
+        if self.annotator is None and consensus.rule is not None:
+            self.counts[DECIDED_BY_VOTES.get(consensus.rule, "final")] += 1
+
+    def seal(self, digest: Digest) -> None:
+        self.sha256, self.bytes, self.lines = digest.sha256, digest.bytes, digest.lines
+
+    @property
+    def dropped_share(self) -> float | None:
+        """Dropped pairs by all decided ones; None where nothing is decided."""
+        decided = self.counts["pairs_exported"] + self.counts["dropped"]
+        return self.counts["dropped"] / decided if decided else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The manifest as it is written; `docs/exports.md` explains the keys."""
+        return {
+            "study": self.study,
+            "title": self.title,
+            "kind": self.kind,
+            "annotator": self.annotator,
+            "with_texts": self.with_texts,
+            "created_at": self.created_at.isoformat(),
+            "software": "Dissensus",
+            "software_version": software_version(),
+            "rubric_versions": sorted(self.rubric_versions),
+            "consensus_rule": CONSENSUS_RULE,
+            "minimum_votes": self.minimum_votes,
+            "counts": self._counts_json(),
+            "withheld": [_withheld_json(query) for query in self.withheld],
+            "open_holes": None,
+            "open_holes_reason": "not yet diagnosed",
+            "gate_state": None,
+            "gate_state_reason": "not yet diagnosed",
+            "problems": self.problems,
+            "sha256": self.sha256,
+            "bytes": self.bytes,
+            "lines": self.lines,
+            "files": [file.as_json() for file in self.files],
+        }
+
+    def _counts_json(self) -> dict[str, int | float | None]:
+        counts: dict[str, int | float | None] = dict(self.counts)
+        if "dropped" in counts:
+            counts["dropped_share"] = self.dropped_share
+        return counts
+
+
+def _withheld_json(query: DecidedQuery) -> dict[str, object]:
+    first = query.reasons[0]
+    return {
+        "query_id": query.query_id,
+        "reason": first.code,
+        "message": " ".join(reason.message for reason in query.reasons),
+        "reasons": [reason.as_json() for reason in query.reasons],
+    }

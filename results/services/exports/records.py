@@ -1,0 +1,52 @@
+"""What was recorded, line by line: judgments and the action log."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.models import Judgment
+from results.selectors.records import stream_actions, stream_judgments
+from results.services.exports.kinds import ExportRequest
+from results.services.exports.manifest import Manifest
+from studies.formats.jsontext import json_line
+from studies.formats.judgments import write_judgments_csv
+from studies.formats.records import JudgmentRecord
+from studies.models import Action
+
+
+def judgment_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
+    """Every label of every round as CSV, by query, document, annotator and round."""
+    manifest.expect_counts("judgments", "unsure")
+    return write_judgments_csv(_counted(stream_judgments(request.study), manifest))
+
+
+def _counted(records: Iterator[JudgmentRecord], manifest: Manifest) -> Iterator[JudgmentRecord]:
+    for record in records:
+        manifest.counts["judgments"] += 1
+        manifest.counts["unsure"] += record.relevance == "unsure"
+        if record.rubric_version is not None:
+            manifest.rubric_versions.add(record.rubric_version)
+        yield record
+
+
+def describe_judgments(request: ExportRequest, manifest: Manifest) -> None:
+    labels = Judgment.objects.filter(round__study=request.study)
+    manifest.counts["judgments"] = labels.count()
+    manifest.counts["unsure"] = labels.filter(is_unsure=True).count()
+    numbers = labels.order_by().values_list("rubric_version__number", flat=True).distinct()
+    manifest.rubric_versions.update(numbers)
+
+
+def action_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
+    """The whole log in order, one JSON object for each action."""
+    manifest.expect_counts("actions")
+    for action in stream_actions(request.study):
+        manifest.counts["actions"] += 1
+        yield json_line(_action_json(action))
+
+
+def _action_json(action: dict[str, Any]) -> dict[str, Any]:
+    return {**action, "at": action["at"].isoformat()}
+
+
+def describe_actions(request: ExportRequest, manifest: Manifest) -> None:
+    manifest.counts["actions"] = Action.objects.filter(study=request.study).count()

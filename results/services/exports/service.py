@@ -1,0 +1,239 @@
+"""Describing, streaming and writing exports."""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from results.selectors.labels import read_snapshot
+from results.services.exports.kinds import (
+    ExportKind,
+    ExportRefused,
+    ExportRequest,
+    FolderKind,
+    TextKind,
+    encode,
+)
+from results.services.exports.manifest import Digest, Manifest
+from results.services.exports.packing import write_folder, zip_chunks
+from results.services.exports.registry import KINDS
+from studies.models import Member, Study, User
+from studies.services.log import record_action
+
+
+class ExportStream(Iterator[bytes]):
+    """The bytes of an export under way.
+
+    All of it is read from one snapshot of the database, opened at the first `next`. `manifest`
+    is complete, and the export is in the study's log, once the stream has ended; a stream that
+    is closed early leaves nothing.
+    """
+
+    def __init__(self, kind: ExportKind, request: ExportRequest, user: User | None) -> None:
+        self.kind = kind
+        self.manifest = _begin_manifest(kind, request)
+        self.file_name = _file_name(kind, request)
+        self._request = request
+        self._user = user
+        self._chunks = self._run()
+
+    def __next__(self) -> bytes:
+        return next(self._chunks)
+
+    def close(self) -> None:
+        """End the stream early, and with it the transaction it reads in."""
+        self._chunks.close()
+
+    def _run(self) -> Generator[bytes, None, None]:
+        digest = Digest()
+        with read_snapshot(), _refusing():
+            self.manifest.created_at = timezone.now()
+            with closing(_make_chunks(self.kind, self._request, self.manifest)) as chunks:
+                for chunk in chunks:
+                    digest.update(chunk)
+                    yield chunk
+        self.manifest.seal(digest)
+        _log_export(self._request, self.manifest, self._user)
+
+
+def describe_export(
+    study: Study, kind: str, *, annotator: str | None = None, with_texts: bool = False
+) -> Manifest:
+    """What an export would hold and leave out, without making it.
+
+    Raises ExportRefused for an unknown kind or annotator.
+    """
+    found, request = _make_request(study, kind, annotator, with_texts)
+    manifest = _begin_manifest(found, request)
+    with read_snapshot():
+        # Texts change nothing in the counts, and are the costly part.
+        found.describe(ExportRequest(study, request.annotator), manifest)
+    return manifest
+
+
+def stream_export(
+    study: Study,
+    kind: str,
+    *,
+    annotator: str | None = None,
+    with_texts: bool = False,
+    user: User | None = None,
+) -> ExportStream:
+    """The export as chunks of bytes, in constant memory; folders come as a zip archive.
+
+    Raises ExportRefused for an unknown kind or annotator at once, and while streaming for ids
+    that the format cannot carry.
+    """
+    found, request = _make_request(study, kind, annotator, with_texts)
+    return ExportStream(found, request, user)
+
+
+def write_export(
+    study: Study,
+    kind: str,
+    path: Path,
+    *,
+    annotator: str | None = None,
+    with_texts: bool = False,
+    user: User | None = None,
+) -> Manifest:
+    """Write the export to `path` and its manifest to `path` with `.manifest.json` appended.
+
+    `beir` and `study` become a folder unless the name ends in `.zip`. Both appear only when
+    they are complete; a file of that name is replaced, a folder that holds something is not.
+    Raises ExportRefused, and OSError when the disk refuses.
+    """
+    found, request = _make_request(study, kind, annotator, with_texts)
+    manifest = _begin_manifest(found, request)
+    is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
+    _check_place(path, is_folder=is_folder)
+    with _temporary_names(path) as (made, account):
+        with read_snapshot(), _refusing():
+            manifest.created_at = timezone.now()
+            if is_folder and isinstance(found, FolderKind):
+                made.mkdir()
+                write_folder(found.entries(request, manifest), made, manifest)
+            else:
+                _write_file(made, _make_chunks(found, request, manifest), manifest)
+        text = json.dumps(manifest.as_json(), ensure_ascii=False, indent=2)
+        account.write_text(f"{text}\n", encoding="utf-8")
+        if is_folder and path.is_dir():
+            path.rmdir()
+        os.replace(made, path)
+        os.replace(account, manifest_path(path))
+    _log_export(request, manifest, user)
+    return manifest
+
+
+def manifest_path(path: Path) -> Path:
+    """Where the manifest of the export at `path` stands."""
+    return path.with_name(f"{path.name}.manifest.json")
+
+
+def _make_request(
+    study: Study, kind: str, annotator: str | None, with_texts: bool
+) -> tuple[ExportKind, ExportRequest]:
+    found = KINDS.get(kind)
+    if found is None:
+        raise ExportRefused(f"There is no export {kind!r}. There are: {', '.join(KINDS)}.")
+    if with_texts and not found.offers_texts:
+        raise ExportRefused(f"The export {kind} has no variant with texts.")
+    if found.needs_annotator and not annotator:
+        raise ExportRefused(f"The export {kind} needs the name of an annotator.")
+    if annotator and not found.needs_annotator:
+        raise ExportRefused(f"The export {kind} is of the whole study; it takes no annotator.")
+    member = _find_annotator(study, annotator) if annotator else None
+    return found, ExportRequest(study, member, with_texts)
+
+
+def _find_annotator(study: Study, name: str) -> Member:
+    member = Member.objects.filter(study=study, name=name).first()
+    if member is None:
+        names = study.members.filter(judgments__isnull=False).distinct().order_by("name")
+        known = ", ".join(names.values_list("name", flat=True)) or "nobody"
+        raise ExportRefused(
+            f"The study {study.slug} has no annotator named {name!r}. Labels are there of: {known}."
+        )
+    return member
+
+
+def _begin_manifest(kind: ExportKind, request: ExportRequest) -> Manifest:
+    return Manifest(
+        study=request.study.slug,
+        title=request.study.title,
+        kind=kind.name,
+        created_at=timezone.now(),
+        minimum_votes=request.study.minimum_votes,
+        annotator=request.annotator.name if request.annotator else None,
+        with_texts=request.with_texts,
+    )
+
+
+def _file_name(kind: ExportKind, request: ExportRequest) -> str:
+    return f"{request.study.slug}-{kind.name}{kind.ending}"
+
+
+def _make_chunks(
+    kind: ExportKind, request: ExportRequest, manifest: Manifest
+) -> Generator[bytes, None, None]:
+    if isinstance(kind, TextKind):
+        return encode(kind.lines(request, manifest))
+    assert isinstance(kind, FolderKind)
+    return zip_chunks(kind.entries(request, manifest), manifest)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Writers of files raise ValueError for what their format cannot carry."""
+    try:
+        yield
+    except ValueError as error:
+        raise ExportRefused(f"{error}. Nothing was written.") from error
+
+
+def _check_place(path: Path, *, is_folder: bool) -> None:
+    if not path.parent.is_dir():
+        raise ExportRefused(f"The folder {path.parent} does not exist; make it first.")
+    if is_folder and path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise ExportRefused(f"{path} exists already; name a new folder, or remove that one.")
+    if not is_folder and path.is_dir():
+        raise ExportRefused(f"{path} is a folder; name a file.")
+
+
+@contextmanager
+def _temporary_names(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Names beside the target for the export and its manifest; nothing stays there."""
+    token = secrets.token_hex(4)
+    made = path.with_name(f".{path.name}.{token}.part")
+    account = path.with_name(f".{path.name}.{token}.manifest.part")
+    try:
+        yield made, account
+    finally:
+        shutil.rmtree(made, ignore_errors=True) if made.is_dir() else made.unlink(missing_ok=True)
+        account.unlink(missing_ok=True)
+
+
+def _write_file(target: Path, chunks: Iterator[bytes], manifest: Manifest) -> None:
+    digest = Digest()
+    with target.open("xb") as file:
+        for chunk in chunks:
+            digest.update(chunk)
+            file.write(chunk)
+    manifest.seal(digest)
+
+
+def _log_export(request: ExportRequest, manifest: Manifest, user: User | None) -> None:
+    data: dict[str, Any] = {
+        "kind": manifest.kind,
+        "annotator": manifest.annotator,
+        "with_texts": manifest.with_texts,
+        "sha256": manifest.sha256,
+        "counts": dict(manifest.counts),
+    }
+    record_action(request.study, "export.made", user=user, data=data)
