@@ -31,4 +31,7 @@ def get_study_for_role(request: HttpRequest, slug: str, *roles: Role) -> StudyAc
     )
     if member is None or not member.has_role(*(roles or tuple(Role))):
         raise Http404("No such study for this person.")
-    return StudyAccess(study=member.study, member=member, user=request.user)
+    access = StudyAccess(study=member.study, member=member, user=request.user)
+    # Kept for the navigation, which then needs no query of its own.
+    request.study_access = access  # type: ignore[attr-defined]
+    return access

@@ -1,5 +1,10 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from studies import views
 
 app_name = "studies"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.index, name="index"),
+    path("studies/<slug:slug>/", views.study, name="study"),
+]

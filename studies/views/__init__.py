@@ -1,0 +1,3 @@
+from studies.views.pages import index, study
+
+__all__ = ["index", "study"]

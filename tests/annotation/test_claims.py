@@ -1,0 +1,159 @@
+"""Holding queries: order, expiry, surplus, growth."""
+
+import itertools
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.services.claims import claim_next_query, reopen_grown_claims
+from annotation.services.judgments import Label, Outcome, record_judgment
+from annotation.services.queue import next_pair
+from annotation.tokens import ShownPair
+from studies.models import Member, Pair, Role, Study
+from tests import factories as make
+from tests.cast import Cast
+
+LABEL = Label(grade=1, decided_by="answerability")
+
+
+def label_next(annotator: Member, label: Label = LABEL) -> Outcome:
+    found = next_pair(annotator)
+    return send(annotator, found.pair, label)
+
+
+def send(annotator: Member, pair: Pair, label: Label = LABEL) -> Outcome:
+    main = annotator.study.rounds.get()
+    shown = ShownPair(annotator.pk, main.pk, main.rubric_version_id, pair.public_id, timezone.now())
+    return record_judgment(shown=shown, annotator=annotator, label=label, key=uuid.uuid4())
+
+
+def let_claims_run_out(annotator: Member) -> None:
+    Claim.objects.filter(annotator=annotator, state="held").update(
+        expires_at=timezone.now() - timedelta(seconds=1)
+    )
+
+
+def test_documents_of_a_query_come_together_by_default(cast: Cast) -> None:
+    queries = [label_next(cast.ana).judgment.pair.query_id for _ in range(9)]
+    assert len(set(queries[:3])) == len(set(queries[3:6])) == len(set(queries[6:])) == 1
+
+
+def test_fully_mixed_order_draws_from_many_queries(db: None) -> None:
+    study = make.make_study(ordering=Study.Ordering.MIXED, seed="b" * 32)
+    make.make_round(study)
+    for _ in range(6):
+        query = make.make_query(study)
+        for _ in range(4):
+            make.make_pair(query)
+    ana = make.make_member(study, "ana", Role.ANNOTATOR)
+    queries = [label_next(ana).judgment.pair.query_id for _ in range(24)]
+    changes = sum(before != after for before, after in itertools.pairwise(queries))
+    assert changes > 12
+    assert next_pair(ana) is None
+
+
+def test_abandoned_claim_frees_its_place_and_keeps_its_labels(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=1)
+    first = label_next(cast.ana).judgment
+    let_claims_run_out(cast.ana)
+
+    taken = {claim_next_query(round=cast.main, annotator=cast.ben).round_query.query_id}
+    while claim := claim_next_query(round=cast.main, annotator=cast.ben):
+        taken.add(claim.round_query.query_id)
+    assert first.pair.query_id in taken
+    assert Claim.objects.get(annotator=cast.ana).state == "lapsed"
+    assert Judgment.objects.get().is_surplus is False
+
+
+def test_labels_of_a_lapsed_claim_are_surplus_once_others_finished(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=1)
+    late = label_next(cast.ana).judgment
+    let_claims_run_out(cast.ana)
+    before = Member.objects.get(pk=cast.ana.pk).label_changes
+    while next_pair(cast.ben):
+        label_next(cast.ben)
+    late.refresh_from_db()
+    assert late.is_surplus is True
+    assert Member.objects.get(pk=cast.ana.pk).label_changes == before + 1
+    assert not Judgment.objects.filter(annotator=cast.ben, is_surplus=True).exists()
+
+
+def test_coming_back_too_late_keeps_the_label_as_surplus(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=1)
+    shown = next_pair(cast.ana).pair
+    let_claims_run_out(cast.ana)
+    while next_pair(cast.ben):
+        label_next(cast.ben)
+    outcome = send(cast.ana, shown)
+    assert outcome.kind == "surplus"
+    assert outcome.judgment.is_surplus is True
+
+
+def test_coming_back_late_to_a_free_place_takes_it_again(cast: Cast) -> None:
+    shown = next_pair(cast.ana).pair
+    let_claims_run_out(cast.ana)
+    assert send(cast.ana, shown).kind == "recorded"
+    assert Claim.objects.get(annotator=cast.ana).state == "held"
+
+
+def test_pair_of_a_query_never_held_is_refused(cast: Cast) -> None:
+    assert send(cast.ana, cast.pairs[0]).kind == "not_held"
+    assert not Judgment.objects.exists()
+
+
+def test_grown_query_is_open_again_for_the_same_annotator(cast: Cast) -> None:
+    while next_pair(cast.ana):
+        label_next(cast.ana)
+    query = cast.pairs[0].query
+    new = make.make_pair(query, make.make_document(cast.study))
+    assert next_pair(cast.ana) is None
+    assert reopen_grown_claims(cast.study) == 1
+    assert next_pair(cast.ana).pair == new
+    label_next(cast.ana)
+    assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+
+
+def test_calibration_round_comes_first_and_takes_everybody(cast: Cast) -> None:
+    calibration = make.make_round(cast.study, "calibration-1", kind="calibration")
+    cast.main.position = 5
+    cast.main.save()
+    query = make.make_query(cast.study, annotators=None, rounds=[calibration])
+    pair = make.make_pair(query)
+    for member in (cast.ana, cast.ben, cast.uma):
+        assert next_pair(member).pair == pair
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_overlap_is_met_first_and_spread_over_the_claims(db: None, count: int) -> None:
+    study = make.make_study(seed="c" * 32)
+    main = make.make_round(study)
+    for number in range(10):
+        query = make.make_query(study, f"q{number}", annotators=4 if number < count else 1)
+        make.make_pair(query)
+    ana = make.make_member(study, "ana", Role.ANNOTATOR)
+    shared = []
+    while claim := claim_next_query(round=main, annotator=ana):
+        shared.append(claim.round_query.annotators == 4)
+    places = [place for place, is_shared in enumerate(shared) if is_shared]
+    assert places[0] == 0
+    assert len(places) == count
+    assert max(places) >= 10 - 10 // count - 1
+
+
+def test_queries_per_label_do_not_grow_with_the_pool(cast: Cast) -> None:
+    next_pair(cast.ana)
+    with CaptureQueriesContext(connection) as few:
+        label_next(cast.ana)
+    for number in range(30):
+        query = make.make_query(cast.study, f"more{number}")
+        for _ in range(3):
+            make.make_pair(query)
+    next_pair(cast.ben)
+    with CaptureQueriesContext(connection) as many:
+        label_next(cast.ben)
+    assert len(many) == len(few)

@@ -1,0 +1,119 @@
+"""Many annotators at once, on real connections: the plan is kept and every label is there."""
+
+import uuid
+from collections import Counter
+
+import pytest
+from django.db.models import Count
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.services.claims import claim_next_query
+from annotation.services.judgments import Label, Outcome, record_judgment
+from annotation.services.queue import next_pair
+from annotation.tokens import ShownPair
+from studies.models import Action, Member, Role, Study
+from tests import factories as make
+from tests.annotation.clients import run_together
+
+CLIENTS = 16
+LABEL = Label(grade=1, decided_by="answerability")
+
+
+def make_race(queries: int, pairs: int, annotators_per_query: int = 2) -> Study:
+    study = make.make_study("race", annotators_per_query=annotators_per_query)
+    make.make_round(study)
+    for number in range(queries):
+        query = make.make_query(study, f"q{number}")
+        for place in range(pairs):
+            make.make_pair(query, make.make_document(study, f"q{number}-d{place}"))
+    for number in range(CLIENTS):
+        make.make_member(study, f"client{number}", Role.ANNOTATOR)
+    return study
+
+
+def shown(annotator: Member, round_id: int, version_id: int, pair_id: uuid.UUID) -> ShownPair:
+    return ShownPair(annotator.pk, round_id, version_id, pair_id, timezone.now())
+
+
+def judge_until_nothing_is_left(annotator: Member) -> list[Outcome]:
+    outcomes = []
+    while found := next_pair(annotator):
+        slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+        outcomes.append(
+            record_judgment(shown=slip, annotator=annotator, label=LABEL, key=uuid.uuid4())
+        )
+    return outcomes
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sixteen_clients_never_exceed_two_annotators_per_query() -> None:
+    study = make_race(queries=20, pairs=3)
+    clients = list(study.members.select_related("study", "user"))
+    results = run_together(
+        [lambda client=client: judge_until_nothing_is_left(client) for client in clients]
+    )
+
+    outcomes = [outcome.kind for result in results for outcome in result]
+    assert Counter(outcomes) == {"recorded": 20 * 3 * 2}
+    labels = Judgment.objects.values_list("pair").annotate(Count("annotator", distinct=True))
+    assert set(dict(labels).values()) == {2}
+    assert Judgment.objects.count() == 20 * 3 * 2
+    assert Action.objects.filter(name="judgment.recorded").count() == 20 * 3 * 2
+    assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+    assert Claim.objects.count() == 20 * 2
+    assert sum(study.members.values_list("label_changes", flat=True)) == 20 * 3 * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_free_place_goes_to_exactly_one_client() -> None:
+    study = make_race(queries=1, pairs=1, annotators_per_query=1)
+    main = study.rounds.select_related("study").get()
+    claims = run_together(
+        [
+            lambda client=client: claim_next_query(round=main, annotator=client)
+            for client in study.members.select_related("study", "user")
+        ]
+    )
+    assert len([claim for claim in claims if claim]) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_form_sent_sixteen_times_at_once_makes_one_judgment() -> None:
+    study = make_race(queries=1, pairs=2)
+    annotator = study.members.select_related("study", "user").first()
+    found = next_pair(annotator)
+    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+    key = uuid.uuid4()
+    outcomes = run_together(
+        [
+            lambda: record_judgment(shown=slip, annotator=annotator, label=LABEL, key=key)
+            for _ in range(CLIENTS)
+        ]
+    )
+    kinds = Counter(outcome.kind for outcome in outcomes)
+    assert kinds == {"recorded": 1, "repeated": CLIENTS - 1}
+    assert Judgment.objects.count() == 1
+    assert Action.objects.filter(name="judgment.recorded").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_with_different_labels_leave_the_first_one() -> None:
+    study = make_race(queries=1, pairs=2)
+    annotator = study.members.select_related("study", "user").first()
+    found = next_pair(annotator)
+    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+    outcomes = run_together(
+        [
+            lambda grade=grade: record_judgment(
+                shown=slip,
+                annotator=annotator,
+                label=Label(grade=grade, decided_by="recency"),
+                key=uuid.uuid4(),
+            )
+            for grade in (0, 2)
+        ]
+    )
+    assert sorted(outcome.kind for outcome in outcomes) == ["outdated", "recorded"]
+    recorded = next(outcome for outcome in outcomes if outcome.kind == "recorded")
+    assert Judgment.objects.get().grade == recorded.judgment.grade
