@@ -14,6 +14,7 @@ from studies.formats.tables import Row, csv_rows, read_header, rows_under, tsv_r
 from studies.formats.text import FirstSeen, check_id, open_source, require_id, whole_text
 
 ID_KEYS = ("doc_id", "_id")
+_OWN_KEYS = frozenset({*ID_KEYS, "title", "text"})
 KNOWN_METADATA = ("format", "effective_date", "superseded_by", "url")
 
 TEXT_ENDINGS: dict[str, DocumentFormat] = {".txt": "text", ".md": "markdown", ".html": "html"}
@@ -46,11 +47,14 @@ def _successor(value: str | None, doc_id: str) -> str | None:
 def _document(
     doc_id: str, fields: Mapping[str, object], metadata: dict[str, object], line: int
 ) -> DocumentRecord:
+    title, text = string_field(fields, "title") or "", string_field(fields, "text")
+    if not metadata:
+        return DocumentRecord(doc_id, title, text, "text", {}, None, None, None, line)
     effective = string_field(metadata, "effective_date")
     return DocumentRecord(
         doc_id=doc_id,
-        title=string_field(fields, "title") or "",
-        text=string_field(fields, "text"),
+        title=title,
+        text=text,
         format=_format(string_field(metadata, "format")),
         metadata={k: v for k, v in metadata.items() if k not in KNOWN_METADATA},
         effective_date=iso_date(effective, '"effective_date"') if effective else None,
@@ -67,7 +71,7 @@ def _document_from_json(item: Mapping[str, object], line: int) -> DocumentRecord
     if len(ids) == 2 and ids[0] != ids[1]:
         raise RecordError('"_id" and "doc_id" differ')
     doc_id = id_field(ids[0], "the document id")
-    metadata = {k: v for k, v in item.items() if k not in (*ID_KEYS, "title", "text")}
+    metadata = {k: v for k, v in item.items() if k not in _OWN_KEYS}
     nested = metadata.get("metadata")
     if isinstance(nested, dict):
         del metadata["metadata"]

@@ -15,7 +15,7 @@ MAX_GRADE = 32_767
 MAX_INTEGER = 2**31 - 1
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-inf", re.IGNORECASE)
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 _JSON_KINDS: dict[type, str] = {
@@ -85,19 +85,22 @@ def score_cell(value: str) -> float:
     `nan` has no place in an order and `inf` is always an accident; both are refused, as is
     a number too large for a double. Raises RecordError.
     """
-    if not _FLOAT.fullmatch(value):
-        raise RecordError(f"the score {value!r} is not a finite number")
-    score = float(value)
-    if math.isinf(score) and value.lower() != "-inf":
-        raise RecordError(f"the score {value!r} is too large")
-    return score
+    try:
+        score = float(value)
+    except ValueError:
+        raise RecordError(f"the score {value!r} is not a number") from None
+    if math.isfinite(score) and value.isascii() and "_" not in value:
+        return score
+    if value.lower() == "-inf":
+        return score
+    raise RecordError(f"the score {value!r} is not a finite number in plain digits")
 
 
 def seconds_cell(value: str, what: str) -> float | None:
     """Seconds, zero or more; None where blank. Raises RecordError."""
     if not value.strip():
         return None
-    if not _FLOAT.fullmatch(value) or not 0 <= float(value) < math.inf:
+    if not _SECONDS.fullmatch(value) or math.isinf(float(value)):
         raise RecordError(f"{what} {value!r} is not a number of seconds")
     return float(value)
 

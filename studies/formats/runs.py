@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
 from typing import BinaryIO
 
-from studies.formats.fields import integer_cell, score_cell
+from studies.formats.fields import id_cell, integer_cell, score_cell
 from studies.formats.problems import Problems, RecordError
 from studies.formats.records import PooledPair, RunFile, RunHit
-from studies.formats.text import check_id, check_text, content_lines, require_id
+from studies.formats.text import check_text, content_lines, require_id
 
 _FIELDS = 6
 
@@ -21,11 +22,9 @@ def run_name(file: str) -> str:
     return PurePath(PurePath(file).name.removesuffix(".gz")).stem
 
 
-def _hit(parts: list[str], line: int) -> RunHit:
-    query_id, _, doc_id, rank, score = parts[:5]
-    if reason := check_id(query_id) or check_id(doc_id):
-        raise RecordError(reason)
-    return RunHit(query_id, doc_id, integer_cell(rank, "the rank"), score_cell(score), line)
+@lru_cache(maxsize=4096)
+def _rank(cell: str) -> int:
+    return integer_cell(cell, "the rank")
 
 
 class _RunReader:
@@ -34,6 +33,7 @@ class _RunReader:
     def __init__(self, file: str, problems: Problems) -> None:
         self.file = file
         self.problems = problems
+        self.query_id = ""
         self.tag: str | None = None
         self.hits: dict[tuple[str, str], RunHit] = {}
 
@@ -43,8 +43,12 @@ class _RunReader:
             raise RecordError(
                 f"{len(parts)} fields instead of 6 (query Q0 document rank score tag)"
             )
-        hit = _hit(parts, line)
-        self._keep_tag(parts[5], line)
+        query_id, _, doc_id, rank, score, tag = parts
+        if query_id != self.query_id:
+            self.query_id = id_cell(query_id, "query id")
+        id_cell(doc_id, "document id")
+        hit = RunHit(query_id, doc_id, _rank(rank), score_cell(score), line)
+        self._keep_tag(tag, line)
         first = self.hits.setdefault((hit.query_id, hit.doc_id), hit)
         if first is not hit:
             self._keep_better(first, hit)

@@ -8,11 +8,11 @@ import io
 import re
 import unicodedata
 import zlib
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from studies.formats.problems import Problems
+from studies.formats.problems import Problems, RecordError
 
 MAX_LINE_BYTES = 16 * 1024**2
 """A longer line is refused: no reader holds more than one line in memory."""
@@ -98,82 +98,71 @@ def _unreadable(error: Exception) -> str:
     return f"the compressed file is damaged ({error})"
 
 
-def _skip_line(stream: BinaryIO) -> None:
-    while (chunk := stream.readline(MAX_LINE_BYTES)) and not chunk.endswith(b"\n"):
+def _long_line(raw: bytes, stream: BinaryIO, limit: int) -> str:
+    """A line whose content just fits; a longer one is passed over and RecordError raised."""
+    if raw.endswith(b"\n"):
+        return raw.decode()
+    while (chunk := stream.readline(limit)) and not chunk.endswith(b"\n"):
         pass
-
-
-def _raw_lines(stream: BinaryIO, file: str, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        while raw := stream.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if number == 1:
-                if reason := _wrong_start(raw):
-                    problems.add(file, 1, reason)
-                    return
-                raw = raw.removeprefix(codecs.BOM_UTF8)
-            if len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
-                problems.add(file, number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
-                _skip_line(stream)
-                continue
-            yield number, raw
-    except _READ_ERRORS as error:
-        problems.add(file, number + 1, _unreadable(error))
+    raise RecordError(f"the line is longer than {limit:,} bytes")
 
 
 def lines_with_ends(
-    stream: BinaryIO, *, file: str, problems: Problems
+    stream: BinaryIO, *, file: str, problems: Problems, limit: int = MAX_LINE_BYTES
 ) -> Iterator[tuple[int, str]]:
-    """Number and text of each good line, its line end included.
+    """Number (from 1) and text of each good line, its line end included.
 
     Lines end in LF or CRLF and nowhere else: a lone CR, U+0085, U+2028 and form feeds are
-    text. Lines that are not UTF-8, hold NUL or are too long are refused and left out.
+    text. Lines that are not UTF-8, hold NUL or are too long are refused and left out; a
+    file that begins as UTF-16 or gzip is refused once.
     """
-    for number, raw in _raw_lines(stream, file, problems):
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError as error:
-            problems.add(file, number, _undecodable(raw, error))
-            continue
-        if "\0" in text:
-            reason = f"character {text.index(chr(0)) + 1} is NUL (U+0000), which is refused"
-            problems.add(file, number, reason)
-            continue
-        yield number, text
+    number = 0
+    try:
+        while raw := stream.readline(limit + 1):
+            number += 1
+            if number == 1:
+                raw = raw.removeprefix(codecs.BOM_UTF8)
+                if reason := _wrong_start(raw):
+                    problems.add(file, 1, reason)
+                    return
+            try:
+                text = raw.decode() if len(raw) <= limit else _long_line(raw, stream, limit)
+                if "\0" in text:
+                    raise RecordError(f"character {text.index(chr(0)) + 1} is NUL (U+0000)")
+            except UnicodeDecodeError as error:
+                problems.add(file, number, _undecodable(raw, error))
+            except RecordError as error:
+                problems.add(file, number, str(error))
+            else:
+                yield number, text
+    except _READ_ERRORS as error:
+        problems.add(file, number + 1, _unreadable(error))
 
 
 def decoded_lines(stream: BinaryIO, *, file: str, problems: Problems) -> Iterator[tuple[int, str]]:
     """Number (from 1) and text of each good line, without its LF or CRLF."""
     for number, text in lines_with_ends(stream, file=file, problems=problems):
-        if text.endswith("\r\n"):
-            yield number, text[:-2]
-        elif text.endswith("\n"):
-            yield number, text[:-1]
-        else:
-            yield number, text
+        yield number, _without_end(text)
+
+
+def _without_end(text: str) -> str:
+    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 def content_lines(stream: BinaryIO, *, file: str, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Like `decoded_lines`, without blank lines; blank ones amid the content are noted."""
-    return without_blanks(
-        decoded_lines(stream, file=file, problems=problems), file=file, problems=problems
-    )
+    """Like `decoded_lines`, without blank lines.
 
-
-def without_blanks(
-    lines: Iterable[tuple[int, str]], *, file: str, problems: Problems
-) -> Iterator[tuple[int, str]]:
-    """Leave out blank lines; those that content follows are noted, those at the end not."""
+    Those that content follows are noted (the first of several), those at the end are not.
+    """
     blank_from: int | None = None
-    for number, text in lines:
+    for number, text in lines_with_ends(stream, file=file, problems=problems):
         if not text or text.isspace():
             blank_from = blank_from or number
             continue
         if blank_from is not None:
             problems.note(file, blank_from, "blank line passed over")
             blank_from = None
-        yield number, text
+        yield number, _without_end(text)
 
 
 def whole_text(
@@ -189,7 +178,7 @@ def whole_text(
         problems.add(file, None, f"the file is larger than {max_bytes:,} bytes")
         return None
     before = problems.count
-    lines = lines_with_ends(io.BytesIO(raw), file=file, problems=problems)
+    lines = lines_with_ends(io.BytesIO(raw), file=file, problems=problems, limit=max_bytes)
     text = "".join(line for _, line in lines)
     return text if problems.count == before else None
 
@@ -215,6 +204,9 @@ def check_id(value: str) -> str | None:
     or `\\s` splits on) breaks every qrels reader; control characters, surrogates and U+FEFF
     do not survive the files.
     """
+    # What is printable holds no control character, surrogate or white space but the blank.
+    if value.isprintable() and " " not in value and 0 < len(value) <= MAX_ID_LENGTH:
+        return None
     if not value:
         return "the id is empty"
     if found := _NOT_IN_IDS.search(value):
