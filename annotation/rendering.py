@@ -14,32 +14,34 @@ from html import unescape
 
 import nh3
 from django.core.cache import cache
-from django.utils.html import escape, strip_tags
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 
+from annotation.markup import balance, tag_set
+
 CACHE_SECONDS = 60 * 60
 # Part of the cache key: raise it when the same source shall come out differently.
 EDITION = 1
 
-INLINE_TAGS = frozenset(
+INLINE_TAGS = tag_set(
     "a abbr b bdi bdo br cite code del dfn em i ins kbd mark q rp rt ruby s samp small span "
-    "strong sub sup time u var wbr".split()
+    "strong sub sup time u var wbr"
 )
-BLOCK_TAGS = frozenset(
+BLOCK_TAGS = tag_set(
     "blockquote caption col colgroup dd div dl dt figcaption figure h3 h4 h5 h6 hr li ol p pre "
-    "table tbody td tfoot th thead tr ul".split()
+    "table tbody td tfoot th thead tr ul"
 )
 # Shown as plain blocks: they would be landmarks, controls or hidden text within our page.
-FLATTENED_TAGS = frozenset(
+FLATTENED_TAGS = tag_set(
     "address article aside center details fieldset footer form header hgroup legend main nav "
-    "section summary".split()
+    "section summary"
 )
-DROPPED_WITH_CONTENT = frozenset(
+DROPPED_WITH_CONTENT = tag_set(
     "audio canvas embed iframe math noembed noframes object script select style svg template "
-    "title video".split()
+    "title video"
 )
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 # The page itself holds the levels 1 (query) and 2 (title of the document).
@@ -57,23 +59,11 @@ ATTRIBUTE_VALUES = {
     tag: {"dir": {"ltr", "rtl", "auto"}} for tag in (INLINE_TAGS | BLOCK_TAGS) - {"br", "wbr"}
 }
 
-# An HTML parser takes quadratic time for elements nested without end, and repeats each open
-# formatting element in every paragraph. These bounds are far beyond what people write.
-NESTING_LIMIT = 100
-FORMATTING_LIMIT = 12
-FORMATTING_TAGS = frozenset("a b big code em font i nobr s small strike strong tt u".split())
-# Void, or closed by the next of their kind: a page full of these is not nested.
-UNNESTED_TAGS = frozenset(
-    "area base br col embed hr img input link meta param source track wbr "
-    "p li dt dd tr td th thead tbody tfoot colgroup caption option optgroup rb rt rp rtc "
-    "html head body".split()
-)
-TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])[^<>]*>")
-
 # The Markdown parser takes up to 50 µs for each of these.
 MARKDOWN_MARKS = re.compile(r"[]\[*_!<&`~|\\\n]")
 MARKDOWN_MARKS_LIMIT = 50_000
 
+CLEANED_TAG = re.compile(r"<[^>]*>")
 CLEANED_IMAGE = re.compile(r'<img(?: alt="([^"]*)")?>')
 CLEANED_RENAMED = re.compile(
     rf"<(/?)({'|'.join(sorted(FLATTENED_TAGS | HEADINGS, key=len, reverse=True))})(?=[ >])"
@@ -120,7 +110,7 @@ def _get_markdown_parser() -> MarkdownIt:
 def _sanitise(markup: str) -> str:
     """Return clean markup, or "" when nothing in it can be read."""
     regular = nh3.clean(
-        limit_nesting(markup),
+        balance(markup),
         tags=set(INLINE_TAGS | BLOCK_TAGS | FLATTENED_TAGS | HEADINGS | {"img"}),
         clean_content_tags=set(DROPPED_WITH_CONTENT),
         attributes={**ATTRIBUTES, "img": {"alt"}},
@@ -142,7 +132,7 @@ def _sanitise(markup: str) -> str:
         url_schemes={"http", "https"},
         url_relative="deny",
     )
-    return clean if strip_tags(clean).strip() else ""
+    return clean if CLEANED_TAG.sub("", clean).strip() else ""
 
 
 def _rename_tag(match: re.Match[str]) -> str:
@@ -157,27 +147,3 @@ def _replace_image(match: re.Match[str]) -> str:
     alt = unescape(match.group(1) or "").strip()
     words = _("[image: %(alt)s]") % {"alt": alt} if alt else _("[image]")
     return f'<span class="picture">{escape_html(words)}</span>'
-
-
-def limit_nesting(markup: str) -> str:
-    """Leave out tags that nest deeper than any document needs; their content stays.
-
-    Takes linear time, and reads tags more loosely than a browser does: it bounds the parser's
-    work and is no part of what makes the markup safe.
-    """
-    open_tags = {True: 0, False: 0}
-
-    def keep_or_drop(match: re.Match[str]) -> str:
-        name = match.group(2).lower()
-        if name in UNNESTED_TAGS:
-            return match.group()
-        is_formatting = name in FORMATTING_TAGS
-        limit = FORMATTING_LIMIT if is_formatting else NESTING_LIMIT
-        if match.group(1):
-            depth = open_tags[is_formatting]
-            open_tags[is_formatting] = max(depth - 1, 0)
-        else:
-            depth = open_tags[is_formatting] = open_tags[is_formatting] + 1
-        return match.group() if depth <= limit else ""
-
-    return TAG.sub(keep_or_drop, markup)
