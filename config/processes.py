@@ -249,6 +249,7 @@ class Supervisor:
 
     def _stop(self) -> None:
         """Ask every child to finish, wait, and kill what does not; at once if asked twice."""
+        _print_line("all", "Stopping; a second Ctrl-C stops at once.")
         for child in self.children:
             child.signal_leader(signal.SIGTERM)
         deadline = time.monotonic() + STOP_SECONDS
