@@ -1,0 +1,74 @@
+"""One's own past labels, and revising them."""
+
+from django.utils import timezone
+
+from annotation.models import Judgment
+from studies.models import Action
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in, post_form, read_forms
+
+URL = "/studies/alpha/labels/"
+
+
+def label(cast: Cast, **fields: object) -> Judgment:
+    return make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1, **fields)
+
+
+def test_list_shows_own_labels_only(cast: Cast) -> None:
+    label(cast, note="my own reason")
+    make.make_judgment(cast.main, cast.pairs[1], cast.ben, 2, note="a stranger's reason")
+    page = log_in(cast.ana).get(URL).content.decode()
+    assert "my own reason" in page
+    assert "a stranger&#x27;s reason" not in page
+    assert "reason" not in log_in(cast.uma).get(URL).content.decode()
+
+
+def test_revision_changes_the_label_and_logs_before_and_after(cast: Cast) -> None:
+    judgment = label(cast)
+    client = log_in(cast.ana)
+    url = f"{URL}{judgment.public_id}/"
+    form = read_forms(client.get(url))["judgment-form"]
+    assert form.fields["grade"] == "1"
+    response = post_form(client, form, url, grade="2", decided_by="recency")
+    assert response.status_code == 302
+    judgment.refresh_from_db()
+    assert (judgment.grade, judgment.decided_by.name) == (2, "recency")
+    data = Action.objects.get(name="judgment.revised").data
+    assert (data["before"]["grade"], data["grade"]) == (1, 2)
+
+
+def test_revision_in_a_second_tab_is_told(cast: Cast) -> None:
+    judgment = label(cast)
+    client = log_in(cast.ana)
+    url = f"{URL}{judgment.public_id}/"
+    tabs = [read_forms(client.get(url))["judgment-form"] for _ in range(2)]
+    post_form(client, tabs[0], url, grade="2")
+    assert post_form(client, tabs[1], url, grade="0").status_code == 409
+    judgment.refresh_from_db()
+    assert judgment.grade == 2
+
+
+def test_closed_round_refuses_revision(cast: Cast) -> None:
+    judgment = label(cast)
+    client = log_in(cast.ana)
+    url = f"{URL}{judgment.public_id}/"
+    form = read_forms(client.get(url))["judgment-form"]
+    cast.main.closed_at = timezone.now()
+    cast.main.save()
+    assert post_form(client, form, url, grade="2").status_code == 409
+    judgment.refresh_from_db()
+    assert judgment.grade == 1
+
+
+def test_label_of_somebody_else_is_not_found(cast: Cast) -> None:
+    judgment = label(cast)
+    assert log_in(cast.ben).get(f"{URL}{judgment.public_id}/").status_code == 404
+
+
+def test_incomplete_revision_is_refused(cast: Cast) -> None:
+    judgment = label(cast)
+    client = log_in(cast.ana)
+    url = f"{URL}{judgment.public_id}/"
+    form = read_forms(client.get(url))["judgment-form"]
+    assert post_form(client, form, url, decided_by="").status_code == 422
