@@ -13,6 +13,7 @@ from studies.models import (
     Document,
     DocumentText,
     Grade,
+    Job,
     Member,
     Pair,
     Query,
@@ -207,3 +208,7 @@ def make_run(study: Study, name: str, hits: dict[str, list[str]]) -> Run:
         for rank, document_id in enumerate(documents, start=1)
     )
     return run
+
+
+def make_job(study: Study, kind: str = "results.compute_agreement", **fields: Any) -> Job:
+    return Job.objects.create(study=study, kind=kind, **fields)

@@ -1,0 +1,48 @@
+"""The borders between rooms, kept by tests where import-linter cannot see them."""
+
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from tests.conftest import ROOT
+
+PURE = ["annotation.shuffle", "results.consensus", "results.statistics.report", "studies.formats"]
+HEAVY = {"numpy", "scipy", "sklearn", "krippendorff"}
+
+
+def modules_loaded_by(statement: str) -> set[str]:
+    """Top-level packages in sys.modules after running the statement in a fresh process."""
+    code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_module_loads_no_django(module: str) -> None:
+    assert "django" not in modules_loaded_by(f"import {module}")
+
+
+def test_web_process_loads_no_numpy() -> None:
+    loaded = modules_loaded_by(
+        "from config.wsgi import application\n"
+        "from django.urls import get_resolver\n"
+        "get_resolver().url_patterns"
+    )
+    assert not loaded & HEAVY
+
+
+@pytest.mark.django_db
+def test_no_migration_is_missing() -> None:
+    call_command("makemigrations", "--check", "--dry-run", stdout=StringIO())
+
+
+def test_no_template_holds_a_query() -> None:
+    for path in (ROOT / "templates").rglob("*.html"):
+        source = path.read_text()
+        for call in (".all", ".count }}", ".filter", "_set."):
+            assert call not in source, f"{path.name} calls {call}"

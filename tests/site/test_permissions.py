@@ -1,0 +1,104 @@
+"""Who may open what: the whole site as a table.
+
+A line gives an address of the cast's study and the people it answers; everybody else gets 404,
+and who is not logged in is sent to the login. A test fails when an address of the site is not in
+the table, so that none is forgotten.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in
+
+ANNOTATORS = {"ana", "ben", "uma"}
+IN_CHARGE = {"max", "lia", "uma"}
+MEMBERS = {"ana", "ben", "ada", "max", "lia", "uma"}
+EVERYBODY = MEMBERS | {"sid", "sue"}
+LABEL = "{label}"
+PAIR = "{pair}"
+JOB = "{job}"
+
+# name of the URL -> (path, method, who is let in)
+MATRIX = {
+    "studies:index": ("/", "get", EVERYBODY),
+    "studies:study": ("/studies/alpha/", "get", MEMBERS),
+    "annotation:judge": ("/studies/alpha/judge/", "get", ANNOTATORS),
+    "annotation:undo": ("/studies/alpha/judge/undo/", "post", ANNOTATORS),
+    "annotation:report-problem": ("/studies/alpha/judge/report/", "post", ANNOTATORS),
+    "annotation:labels": ("/studies/alpha/labels/", "get", ANNOTATORS),
+    "annotation:revise": (f"/studies/alpha/labels/{LABEL}/", "get", {"ana"}),
+    "annotation:image": (f"/studies/alpha/judge/images/{PAIR}/", "get", set()),
+    "results:overview": ("/studies/alpha/results/", "get", IN_CHARGE),
+    "results:refresh": ("/studies/alpha/results/refresh/", "post", IN_CHARGE),
+    "results:job": (f"/studies/alpha/results/jobs/{JOB}/", "get", IN_CHARGE),
+    "results:exports": ("/studies/alpha/results/exports/", "get", IN_CHARGE),
+    "results:export": ("/studies/alpha/results/exports/judgments/", "get", IN_CHARGE),
+    "results:manifest": (
+        "/studies/alpha/results/exports/judgments/manifest/",
+        "get",
+        IN_CHARGE,
+    ),
+}
+# Addresses outside of any study, open to who is not logged in.
+PUBLIC = {"login", "logout", "set_language", "healthz"}
+
+
+def list_names(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[str]:
+    for pattern in (resolver or get_resolver()).url_patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else namespace
+            yield from list_names(pattern, inner)
+        elif isinstance(pattern, URLPattern):
+            yield f"{namespace}{pattern.name}"
+
+
+def test_every_address_is_in_the_table() -> None:
+    assert set(list_names()) == set(MATRIX) | PUBLIC
+
+
+@pytest.mark.parametrize("name", MATRIX)
+@pytest.mark.parametrize("person", sorted(EVERYBODY))
+def test_only_those_named_are_let_in(cast: Cast, name: str, person: str) -> None:
+    path, method, allowed = MATRIX[name]
+    label = make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    job = make.make_job(cast.study)
+    url = path.format(label=label.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    status = getattr(log_in(cast.user(person)), method)(url).status_code
+    if person in allowed:
+        assert status in {200, 302, 409}
+    else:
+        assert status == 404
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_who_is_not_logged_in_is_sent_to_the_login(cast: Cast, name: str) -> None:
+    path, method, _ = MATRIX[name]
+    label = make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    job = make.make_job(cast.study)
+    url = path.format(label=label.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    response = getattr(Client(), method)(url)
+    assert response.status_code == 302
+    assert response.url.startswith("/login/")
+
+
+@pytest.mark.parametrize("name", sorted(set(MATRIX) - {"studies:index"}))
+def test_inactive_member_is_a_stranger(cast: Cast, name: str) -> None:
+    path, method, _ = MATRIX[name]
+    cast.uma.is_active = False
+    cast.uma.save()
+    job = make.make_job(cast.study)
+    url = path.format(label=job.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    assert getattr(log_in(cast.uma), method)(url).status_code == 404
+
+
+def test_unknown_study_and_unknown_address_look_the_same(cast: Cast) -> None:
+    client = log_in(cast.sid)
+    foreign = client.get("/studies/alpha/")
+    missing = client.get("/studies/no-such-study/")
+    assert foreign.status_code == missing.status_code == 404
+    assert foreign.content == missing.content
