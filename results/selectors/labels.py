@@ -5,6 +5,7 @@ one that it renews. Labels of calibration and relabel rounds, surplus labels and
 machines are outside.
 """
 
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -125,7 +126,13 @@ def read_snapshot() -> Iterator[None]:
         if not inside_another:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+        try:
+            yield
+        except BaseException as error:
+            # Readers stopped half-way hold cursors, and the traceback holds the readers: let go
+            # of them while their transaction is still there.
+            traceback.clear_frames(error.__traceback__)
+            raise
 
 
 def stream_rows(sql: str, parameters: dict[str, Any]) -> Iterator[Sequence[Any]]:

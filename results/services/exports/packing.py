@@ -25,6 +25,9 @@ class _Outlet:
     def flush(self) -> None:
         """Nothing is held back."""
 
+    def close(self) -> None:
+        """There is nothing to close."""
+
     def take(self) -> bytes:
         taken = b"".join(self._written)
         self._written.clear()

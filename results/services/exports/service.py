@@ -52,7 +52,7 @@ class ExportStream(Iterator[bytes]):
 
     def _run(self) -> Generator[bytes, None, None]:
         digest = Digest()
-        with read_snapshot(), _refusing():
+        with _refusing(), read_snapshot():
             self.manifest.created_at = timezone.now()
             with closing(_make_chunks(self.kind, self._request, self.manifest)) as chunks:
                 for chunk in chunks:
@@ -114,7 +114,7 @@ def write_export(
     is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
     _check_place(path, is_folder=is_folder)
     with _temporary_names(path) as (made, account):
-        with read_snapshot(), _refusing():
+        with _refusing(), read_snapshot():
             manifest.created_at = timezone.now()
             if is_folder and isinstance(found, FolderKind):
                 made.mkdir()

@@ -44,7 +44,7 @@ def describe_settings(study: Study, manifest: Manifest) -> StudyFile:
         description=study.description,
         annotators_per_query=study.annotators_per_query,
         minimum_votes=study.minimum_votes,
-        ordering=cast(Ordering, study.ordering),
+        ordering=cast(Ordering, str(study.ordering)),
         depth=study.depth or DEFAULT_DEPTH,
         documents="required" if study.documents_required else "optional",
         classes=[
