@@ -1,0 +1,438 @@
+"""What is written reads back equal, for any ids and texts a format can carry."""
+
+import csv
+import io
+import string
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from studies.formats.beir import write_beir_corpus, write_beir_qrels, write_beir_queries
+from studies.formats.controls import read_controls, write_controls
+from studies.formats.documents import KNOWN_METADATA, read_corpus_jsonl, write_corpus_jsonl
+from studies.formats.judgments import (
+    read_final_labels_csv,
+    read_judgments_csv,
+    write_final_labels_csv,
+    write_judgments_csv,
+)
+from studies.formats.pools import read_pool_csv, write_pool_csv
+from studies.formats.qrels import read_qrels, write_qrels
+from studies.formats.queries import (
+    read_queries_jsonl,
+    read_queries_tsv,
+    write_queries_jsonl,
+    write_queries_tsv,
+)
+from studies.formats.records import (
+    DOCUMENT_FORMATS,
+    EXAMPLE_KINDS,
+    ROLES,
+    ROUND_KINDS,
+    ClassSpec,
+    ClauseSpec,
+    ControlRecord,
+    DimensionSpec,
+    DocumentRecord,
+    EdgeCaseSpec,
+    ExampleSpec,
+    FinalLabelRecord,
+    GradeSpec,
+    JudgmentRecord,
+    PersonSpec,
+    PooledPair,
+    QueryRecord,
+    RoundSpec,
+    RubricFile,
+    RunFile,
+    RunHit,
+    StudyFile,
+)
+from studies.formats.rubrics import read_rubric, write_rubric
+from studies.formats.runs import read_run, write_run
+from studies.formats.spreadsheets import neutralise, restore
+from studies.formats.study import read_study_file, write_study_file
+
+from .reading import good
+
+quick = settings(max_examples=30, deadline=None)
+
+ODD_PIECES = (
+    '"', "'", ",", "\t", "\n", "\r", "\r\n", "\u2028", "\u0085", "\f", "\ufeff", "=1+1", "-", "@",
+    "עברית", "文档", "👩‍👩‍👧", "e\u0301", " ", "  ", "#", ": ", "- ", "|", "{}", "null", "no", "01",
+)  # fmt: skip
+ODD_IDS = (
+    '"',
+    "'",
+    ",",
+    "=1+1",
+    "-1",
+    "@a",
+    "#1",
+    "null",
+    "no",
+    "01",
+    "עברית",
+    "文档",
+    "👩‍👩‍👧",
+    "|",
+)
+pieces = st.sampled_from(ODD_PIECES) | st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=5
+)
+texts = st.lists(pieces, max_size=4).map("".join)
+solid_texts = st.builds(str.__add__, texts, st.sampled_from(["x", "文", "'", "-"]))
+words = st.text(
+    st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), exclude_characters="\ufeff"),
+    min_size=1,
+    max_size=6,
+)
+ids = st.sampled_from(ODD_IDS) | words
+names = ids | st.builds("{} {}".format, ids, ids)
+maybe_names = st.none() | names
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
+scalars = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | texts
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+json_values = (
+    scalars | numbers | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2)
+)
+
+
+def distinct(records: SearchStrategy[Any], key: Callable[[Any], Any]) -> SearchStrategy[list[Any]]:
+    return st.lists(records, max_size=3, unique_by=key)
+
+
+def pair_of(record: Any) -> tuple[str, str]:
+    return record.query_id, record.doc_id
+
+
+def unlined(records: Iterable[Any]) -> list[Any]:
+    return [replace(record, line=0) for record in records]
+
+
+def metadata(*reserved: str) -> SearchStrategy[dict[str, object]]:
+    keys = texts.filter(lambda key: key not in reserved)
+    return st.dictionaries(keys, json_values, max_size=2)
+
+
+queries = st.builds(
+    QueryRecord,
+    query_id=ids,
+    text=solid_texts,
+    query_class=maybe_names,
+    context=texts,
+    metadata=metadata("class", "context"),
+    line=st.just(0),
+)
+documents = st.builds(
+    DocumentRecord,
+    doc_id=ids,
+    title=texts,
+    text=st.none() | texts,
+    format=st.sampled_from(DOCUMENT_FORMATS),
+    metadata=metadata(*KNOWN_METADATA),
+    effective_date=st.none() | st.dates(),
+    superseded_by=st.none() | ids,
+    url=st.none() | solid_texts,
+    line=st.just(0),
+).filter(lambda document: document.superseded_by != document.doc_id)
+
+
+@quick
+@given(distinct(queries, lambda query: query.query_id))
+def test_queries_jsonl_reads_back_equal(records: list[QueryRecord]) -> None:
+    assert unlined(good(read_queries_jsonl, "".join(write_queries_jsonl(records)))) == records
+
+
+@quick
+@given(distinct(documents, lambda document: document.doc_id))
+def test_corpus_jsonl_reads_back_equal(records: list[DocumentRecord]) -> None:
+    assert unlined(good(read_corpus_jsonl, "".join(write_corpus_jsonl(records)))) == records
+
+
+plain = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\t\n\r"))
+plain_queries = st.builds(
+    QueryRecord,
+    query_id=ids,
+    text=st.builds(str.__add__, plain, st.just("x")),
+    query_class=maybe_names,
+    context=plain,
+    metadata=st.just({}),
+    line=st.just(0),
+)
+
+
+@quick
+@given(distinct(plain_queries, lambda query: query.query_id).filter(bool))
+def test_queries_tsv_reads_back_equal(records: list[QueryRecord]) -> None:
+    assert unlined(good(read_queries_tsv, "".join(write_queries_tsv(records)))) == records
+
+
+@pytest.mark.parametrize("text", ["a\tb", "a\nb", "a\r", "a\0", "\ud800"])
+def test_the_tsv_writer_refuses_what_it_cannot_carry(text: str) -> None:
+    with pytest.raises(ValueError, match="TSV cannot carry"):
+        list(write_queries_tsv([QueryRecord("q1", text, None, "", {}, 1)]))
+
+
+grades = st.integers(-32767, 32767)
+
+
+@quick
+@given(st.dictionaries(st.tuples(ids, ids), grades, max_size=4))
+def test_qrels_read_back_equal(labels: dict[tuple[str, str], int]) -> None:
+    rows = [(query_id, doc_id, grade) for (query_id, doc_id), grade in labels.items()]
+    records = good(read_qrels, "".join(write_qrels(rows)))
+    assert [(r.query_id, r.doc_id, r.grade) for r in records] == rows
+
+
+@pytest.mark.parametrize("writer", [write_qrels, write_beir_qrels])
+@pytest.mark.parametrize("bad", ["my doc", "a\u00a0b", "a\tb", "", "\ufeffa"])
+def test_qrels_writers_refuse_ids_that_readers_would_split(
+    writer: Callable[..., Iterable[str]], bad: str
+) -> None:
+    with pytest.raises(ValueError, match="document id"):
+        list(writer([("q1", bad, 1)]))
+
+
+tags = st.builds(str.__add__, st.just("["), plain)
+hits = st.builds(
+    RunHit,
+    query_id=ids,
+    doc_id=ids,
+    rank=st.integers(0, 10**6),
+    score=st.floats(allow_nan=False, allow_infinity=False) | st.just(float("-inf")),
+    line=st.just(0),
+)
+
+
+@quick
+@given(distinct(hits, pair_of).filter(bool), tags)
+def test_runs_read_back_equal(run_hits: list[RunHit], tag: str) -> None:
+    run = good(read_run, "".join(write_run(RunFile("file", tag, run_hits))))
+    assert RunFile(run.name, run.tag, unlined(run.hits)) == RunFile("file", tag, run_hits)
+
+
+@pytest.mark.parametrize("tag", [" a", "a\nb", "a\r"])
+def test_the_run_writer_refuses_a_tag_it_cannot_carry(tag: str) -> None:
+    with pytest.raises(ValueError, match="tag"):
+        list(write_run(RunFile("run", tag, [RunHit("q", "d", 1, 1.0, 1)])))
+
+
+@quick
+@given(distinct(st.builds(PooledPair, ids, ids, st.integers(1, 10**6)), pair_of))
+def test_pool_csv_reads_back_equal(pairs: list[PooledPair]) -> None:
+    assert good(read_pool_csv, "".join(write_pool_csv(pairs))) == pairs
+
+
+control_grades = grades | names.filter(lambda name: not name.lstrip("+-").isdigit())
+controls = st.builds(ControlRecord, ids, ids, control_grades, names, texts, st.just(0))
+
+
+@quick
+@given(distinct(controls, pair_of))
+def test_controls_read_back_equal(records: list[ControlRecord]) -> None:
+    assert unlined(good(read_controls, "".join(write_controls(records)))) == records
+
+
+judgments = st.builds(
+    JudgmentRecord,
+    query_id=ids,
+    doc_id=ids,
+    annotator=maybe_names,
+    relevance=st.just("") | st.just("unsure") | grades.map(str) | names,
+    decided_by=maybe_names,
+    clause=maybe_names,
+    notes=texts,
+    line=st.just(0),
+    round=maybe_names,
+    rubric_version=st.none() | st.integers(1, 99),
+    source=st.sampled_from([None, "import", "browser"]),
+    active_seconds=st.none() | st.floats(0, 1e6),
+    judged_at=st.none() | moments,
+    query_class=maybe_names,
+)
+
+
+@quick
+@given(st.lists(judgments, max_size=3))
+def test_judgments_csv_reads_back_equal(records: list[JudgmentRecord]) -> None:
+    assert unlined(good(read_judgments_csv, "".join(write_judgments_csv(records)))) == records
+
+
+final_labels = st.builds(
+    FinalLabelRecord,
+    query_id=ids,
+    doc_id=ids,
+    relevance=st.just("dropped") | grades.map(str) | names,
+    decided_by=maybe_names,
+    cause=maybe_names,
+    reason=texts,
+    rubric_version=st.none() | st.integers(1, 99),
+    by=maybe_names,
+    decided_at=st.none() | moments,
+    line=st.just(0),
+)
+
+
+@quick
+@given(distinct(final_labels, pair_of))
+def test_final_labels_csv_reads_back_equal(records: list[FinalLabelRecord]) -> None:
+    text = "".join(write_final_labels_csv(records))
+    assert unlined(good(read_final_labels_csv, text)) == records
+
+
+def test_a_moment_is_written_in_utc() -> None:
+    at = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=8)))
+    row = JudgmentRecord("q1", "d1", "ana", "1", None, None, "", 0, judged_at=at)
+    assert "2024-05-01T04:00:00+00:00" in "".join(write_judgments_csv([row]))
+
+
+examples = st.builds(ExampleSpec, st.sampled_from(EXAMPLE_KINDS), texts, texts, texts)
+classes = st.lists(names, max_size=3, unique=True)
+clauses = st.builds(ClauseSpec, names, classes, solid_texts) | names.map(
+    lambda name: ClauseSpec(name, [name], "Does it answer?")
+)
+dimensions = st.builds(
+    DimensionSpec, names, solid_texts, distinct(clauses, lambda clause: clause.name)
+)
+GRADE_LISTS = st.none() | st.builds(
+    lambda grade_names, definitions, listed: [
+        GradeSpec(i - 1, name, definitions[i], i >= 2, listed if i == 1 else [])
+        for i, name in enumerate(grade_names)
+    ],
+    st.lists(
+        st.text(string.ascii_letters, min_size=1).filter(
+            lambda name: name.lower() not in ("unsure", "dropped")
+        ),
+        min_size=2,
+        max_size=4,
+        unique=True,
+    ),
+    st.lists(texts, min_size=4, max_size=4),
+    st.lists(examples, max_size=2),
+)
+rubrics = st.builds(
+    RubricFile,
+    GRADE_LISTS,
+    distinct(dimensions, lambda dimension: dimension.name).filter(bool),
+    st.lists(st.builds(EdgeCaseSpec, solid_texts, solid_texts), max_size=2),
+    texts,
+)
+
+
+@quick
+@given(rubrics)
+def test_rubrics_read_back_equal(rubric: RubricFile) -> None:
+    assert good(lambda s, **k: [read_rubric(s, **k)], write_rubric(rubric)) == [rubric]
+
+
+def test_a_clause_that_prescribes_a_grade_reads_back_equal() -> None:
+    clause = ClauseSpec("dated", ["policy"], "Is it in force?", grade_when_failed=0)
+    rubric = RubricFile(None, [DimensionSpec("recency", "Still true?", [clause])], [], "")
+    assert good(lambda s, **k: [read_rubric(s, **k)], write_rubric(rubric)) == [rubric]
+
+
+small = st.integers(1, 1000)
+rounds = st.builds(
+    RoundSpec,
+    names,
+    st.sampled_from(ROUND_KINDS),
+    st.none() | st.lists(ids, min_size=1, max_size=3, unique=True),
+    st.none() | st.just("all") | small,
+    st.none() | small,
+)
+people = st.builds(
+    PersonSpec, names, st.lists(st.sampled_from(ROLES), min_size=1, max_size=4, unique=True)
+)
+studies = st.builds(
+    StudyFile,
+    study=st.from_regex(r"\A[a-z0-9]{1,9}([-_][a-z0-9]{1,9}){0,2}\Z"),
+    title=solid_texts,
+    description=texts,
+    annotators_per_query=small,
+    minimum_votes=small,
+    ordering=st.sampled_from(["by_query", "mixed"]),
+    depth=small,
+    documents=st.sampled_from(["required", "optional"]),
+    classes=distinct(
+        st.builds(ClassSpec, names, texts, st.booleans(), st.none() | small), lambda c: c.name
+    ),
+    people=distinct(people, lambda person: person.name),
+    rounds=distinct(rounds, lambda each: each.name).filter(bool),
+)
+
+
+@quick
+@given(studies)
+def test_study_files_read_back_equal(study: StudyFile) -> None:
+    assert good(lambda s, **k: [read_study_file(s, **k)], write_study_file(study)) == [study]
+
+
+@quick
+@given(texts)
+def test_restoring_a_neutralised_cell_gives_the_cell(cell: str) -> None:
+    assert restore(neutralise(cell)) == cell
+    assert not neutralise(cell).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_formulas_are_neutralised_in_names_and_notes_but_never_in_ids_or_grades() -> None:
+    row = JudgmentRecord("=q", "-d", "@ana", "-1", None, None, "=HYPERLINK(1)", 0)
+    written = list(csv.reader(io.StringIO("".join(write_judgments_csv([row])))))[1]
+    assert written[:2] == ["=q", "-d"]
+    assert (written[3], written[6], written[9]) == ("'@ana", "-1", "'=HYPERLINK(1)")
+
+
+beir_ids = ids.filter(lambda value: not value.startswith('"'))
+
+
+@quick
+@given(st.dictionaries(st.tuples(beir_ids, beir_ids), grades, max_size=4))
+def test_beir_qrels_read_as_its_loader_reads_them(labels: dict[tuple[str, str], int]) -> None:
+    # GenericDataLoader: csv with tabs and minimal quoting, first line skipped, integer scores.
+    rows = [(query_id, doc_id, grade) for (query_id, doc_id), grade in labels.items()]
+    stream = io.StringIO("".join(write_beir_qrels(rows)), newline="")
+    read = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
+    next(read)
+    assert [(query, document, int(score)) for query, document, score in read] == rows
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda bad: write_beir_qrels([("q1", bad, 1)]),
+        lambda bad: write_beir_queries([QueryRecord(bad, "t", None, "", {}, 1)]),
+        lambda bad: write_beir_corpus(
+            [DocumentRecord(bad, "", "t", "text", {}, None, None, None, 1)]
+        ),
+    ],
+)
+def test_beir_writers_refuse_an_id_that_begins_with_a_quote(
+    write: Callable[[str], Iterable[str]],
+) -> None:
+    with pytest.raises(ValueError, match="begins with a quote"):
+        list(write('"d1'))
+
+
+def test_beir_corpus_holds_strings_where_texts_are_unknown() -> None:
+    document = DocumentRecord("d1", "T", None, "text", {"a": 1}, date(2024, 1, 1), None, None, 1)
+    assert list(write_beir_corpus([document])) == ['{"_id": "d1", "title": "T", "text": ""}\n']
+
+
+@pytest.mark.parametrize("text", ["\0", "\ud800"])
+def test_writers_refuse_texts_that_no_reader_would_take(text: str) -> None:
+    query = QueryRecord("q1", text, None, "", {}, 1)
+    row = JudgmentRecord("q1", "d1", None, "1", None, None, text, 0)
+    study = StudyFile("s", text)
+    for write in (
+        lambda: list(write_queries_jsonl([query])),
+        lambda: list(write_judgments_csv([row])),
+        lambda: write_study_file(study),
+    ):
+        with pytest.raises(ValueError, match="cannot be stored"):
+            write()
