@@ -3,12 +3,15 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 
 from config import postgres
+
+EMPTY_THE_DATABASE = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
 
 
 class BackupError(Exception):
@@ -26,7 +29,8 @@ def make_backup(path: Path) -> None:
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.touch(mode=0o600)
-        _run("pg_dump", "--format=custom", "--no-owner", "--file", str(partial))
+        options = ["--format=custom", "--no-owner", "--file", str(partial)]
+        _run("pg_dump", *_connection_options(), *options)
         partial.rename(path)
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror}.") from error
@@ -35,24 +39,32 @@ def make_backup(path: Path) -> None:
 
 
 def restore_backup(path: Path) -> None:
-    """Put the database back as `path` has it, in one transaction: all of it or no change.
+    """Make the database what `path` holds, and nothing else, in one transaction.
 
-    Raises BackupError if pg_restore fails.
+    Raises BackupError if the file cannot be read or applied; the database is then as it was.
     """
     if not path.is_file():
         raise BackupError(f"{path} is no file. Nothing was changed.")
-    options = ("--clean", "--if-exists", "--no-owner", "--single-transaction", "--exit-on-error")
-    _run("pg_restore", *options, str(path), database_option=True)
+    with tempfile.TemporaryDirectory() as folder:
+        # Read to its end before anything is applied: a file cut short must not be half applied.
+        script = Path(folder) / "restore.sql"
+        _run("pg_restore", "--no-owner", "--file", str(script), str(path))
+        statements = ["--command", EMPTY_THE_DATABASE, "--file", str(script)]
+        options = ["--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1"]
+        _run("psql", *_connection_options(), *options, *statements)
 
 
-def _run(program: str, *arguments: str, database_option: bool = False) -> None:
-    parameters = connection.get_connection_params()  # starts the embedded server
-    options, environment = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
-    options = [option for option in options[1:] if option != parameters["dbname"]]
-    database = ["--dbname", parameters["dbname"]] if database_option else []
-    target = [] if database_option else [parameters["dbname"]]
+def _connection_options() -> list[str]:
+    """Options by which every program of PostgreSQL finds the server; starts the embedded one."""
+    parameters = connection.get_connection_params()
+    names = {"host": "--host", "port": "--port", "user": "--username", "dbname": "--dbname"}
+    return [f"{option}={parameters[name]}" for name, option in names.items() if name in parameters]
+
+
+def _run(program: str, *arguments: str) -> None:
+    _, environment = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
     answer = subprocess.run(  # noqa: S603
-        [_find(program), *options, *database, *arguments, *target],
+        [_find(program), *arguments],
         env=os.environ | (environment or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,

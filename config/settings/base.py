@@ -94,7 +94,7 @@ else:
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", "filesystem://localhost")
 CELERY_BROKER_DIR = VAR_DIR / "broker"
 
 AUTH_USER_MODEL = "studies.User"
@@ -163,8 +163,7 @@ STATIC_ROOT = VAR_DIR / "static"
 MEDIA_ROOT = env.read_path("DISSENSUS_MEDIA_DIR", VAR_DIR / "media")
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
-FIXTURE_DIRS: list[Path] = []
-DEMO_STUDY_DIR = BASE_DIR / "studies" / "demo"
+DEMO_ALLOWED = False
 
 LOGGING = {
     "version": 1,

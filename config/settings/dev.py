@@ -4,6 +4,7 @@ from config.secrets import keep_secret
 from config.settings.base import *  # noqa: F403
 from config.settings.base import ALLOWED_HOSTS, VAR_DIR, env
 
+DEMO_ALLOWED = True
 DEBUG = env.read_bool("DISSENSUS_DEBUG", False)
 # The embedded PostgreSQL opens the folders above its data for reading, so the key lives in a
 # folder of its own beside it that only its owner can enter.

@@ -7,7 +7,9 @@ from config.settings.base import *  # noqa: F403
 from config.settings.base import DATABASES, env
 
 SECRET_KEY = "only-for-tests-" + "0" * 40
+DEMO_ALLOWED = True
 DEBUG = False
+VAR_DIR = Path(tempfile.gettempdir()) / "dissensus-test"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 MEDIA_ROOT = Path(tempfile.gettempdir()) / "dissensus-test-media"
