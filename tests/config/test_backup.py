@@ -17,7 +17,7 @@ ROOT = Path(postgres.__file__).resolve().parent.parent.parent
 Manage = Callable[..., str]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def manage() -> Iterator[Manage]:
     """Run manage.py commands in an installation of its own, whose server runs all the while."""
     with tempfile.TemporaryDirectory(prefix="backup-", ignore_cleanup_errors=True) as folder:
@@ -52,26 +52,36 @@ def add_user(manage: Manage, name: str) -> None:
     )
 
 
+def run_sql(manage: Manage, statement: str) -> None:
+    code = f"from django.db import connection; connection.cursor().execute({statement!r})"
+    manage("shell", "--verbosity", "0", "-c", code)
+
+
 def test_a_restored_backup_holds_what_was_there_and_not_what_came_later(manage, tmp_path):
-    add_user(manage, "anna")
+    before = count_users(manage)
     manage("backup", str(tmp_path / "kept.dump"))
-    add_user(manage, "ben")
+    add_user(manage, "came_later")
+    run_sql(manage, "CREATE TABLE made_later AS SELECT 1 AS one")
 
     manage("restore", str(tmp_path / "kept.dump"), "--replace")
 
-    assert count_users(manage) == 1
+    assert count_users(manage) == before
+    run_sql(manage, "CREATE TABLE made_later AS SELECT 2 AS two")
     assert stat.S_IMODE((tmp_path / "kept.dump").stat().st_mode) == 0o600
 
 
-def test_a_broken_backup_changes_nothing(manage, tmp_path):
-    add_user(manage, "anna")
-    (tmp_path / "broken.dump").write_bytes(b"no backup at all")
+def test_a_backup_cut_short_changes_nothing(manage, tmp_path):
+    add_user(manage, "was_there")
+    before = count_users(manage)
+    manage("backup", str(tmp_path / "whole.dump"))
+    whole = (tmp_path / "whole.dump").read_bytes()
+    (tmp_path / "cut-short.dump").write_bytes(whole[: len(whole) * 3 // 4])
 
     with pytest.raises(subprocess.CalledProcessError) as caught:
-        manage("restore", str(tmp_path / "broken.dump"), "--replace")
+        manage("restore", str(tmp_path / "cut-short.dump"), "--replace")
 
     assert "pg_restore failed" in caught.value.stderr
-    assert count_users(manage) == 1
+    assert count_users(manage) == before
 
 
 def test_an_existing_file_is_never_overwritten(tmp_path):
