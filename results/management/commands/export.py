@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.services.exports import KINDS, ExportRefused, Manifest, manifest_path, write_export
 from studies.models import Study
+from studies.services.jobs import JobRefused
 
 WRONG_USAGE = 2
 SHOWN_WITHHELD = 20
@@ -34,6 +35,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['study']!r}.")
         path: Path = options["output"]
         try:
+            if options["kind"] == "agreement-report":
+                compute_report(study)
             manifest = write_export(
                 study,
                 options["kind"],
@@ -41,7 +44,7 @@ class Command(BaseCommand):
                 annotator=options["annotator"],
                 with_texts=options["with_texts"],
             )
-        except ExportRefused as refusal:
+        except (ExportRefused, JobRefused) as refusal:
             raise CommandError(str(refusal)) from refusal
         except OSError as error:
             raise CommandError(f"{error}. Nothing was written.") from error
@@ -70,3 +73,11 @@ def check_usage(kind: str, annotator: str | None, *, with_texts: bool) -> None:
         raise CommandError(f"{kind} takes no --annotator.", returncode=WRONG_USAGE)
     if with_texts and not KINDS[kind].offers_texts:
         raise CommandError(f"{kind} takes no --with-texts.", returncode=WRONG_USAGE)
+
+
+def compute_report(study: Study) -> None:
+    """Bring the stored report up to today's labels: a command may take the time, a page may not."""
+    from results.services.reports import run_agreement
+    from results.services.scopes import Scope
+
+    run_agreement(study, scope=Scope())

@@ -34,6 +34,7 @@ from studies.models import (
 )
 
 DEFAULT_DEPTH = 5
+NO_NOTE = "No note was kept."
 
 
 def describe_settings(study: Study, manifest: Manifest) -> StudyFile:
@@ -113,7 +114,8 @@ def _rubric_file(version: RubricVersion) -> RubricFile:
         grades=[_grade_spec(grade) for grade in version.grades.all()],
         dimensions=[_dimension_spec(dimension) for dimension in version.dimensions.all()],
         edge_cases=[EdgeCaseSpec(found.case, found.ruling) for found in version.edge_cases.all()],
-        note=version.note,
+        # The file needs a note from the second version on; rubrics of old may lack one.
+        note=version.note or (NO_NOTE if version.number > 1 else ""),
     )
 
 
