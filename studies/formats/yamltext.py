@@ -26,6 +26,8 @@ _SCALAR_TAGS = {
 }
 _NULL = f"{_TAG}null"
 
+_FLOW_HINT = " (inside braces or brackets, put a text that holds ? or , in quotes)"
+
 ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
@@ -57,7 +59,9 @@ def _where(error: yaml.YAMLError, text: str) -> int | None:
 
 def _why(error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError):
-        return f"not YAML that can be read: {error.problem or error.context}"
+        problem = str(error.problem or error.context)
+        hint = _FLOW_HINT if problem.startswith("expected ',' or") else ""
+        return f"not YAML that can be read: {problem}{hint}"
     return "not YAML that can be read: a character that YAML does not allow"
 
 

@@ -131,7 +131,7 @@ def test_ids_that_files_cannot_carry_are_refused_by_code(value: str, reason: str
 
 
 def test_no_character_that_splits_a_line_is_allowed_in_an_id() -> None:
-    let_through = [chr(c) for c in range(0x110000) if check_id(f"a{chr(c)}b") is None]
+    let_through = [chr(c) for c in range(0x3100) if check_id(f"a{chr(c)}b") is None]
     assert all(len(f"a{c}b".split()) == 1 for c in let_through)
 
 
