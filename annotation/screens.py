@@ -39,10 +39,7 @@ def show_next(annotator: Member, *, notice: str = "") -> JudgeContext | NothingT
         pair_id=found.pair.public_id,
         shown_at=timezone.now(),
     )
-    progress = Progress(
-        done=selectors.count_own_labels(annotator),
-        left=selectors.count_held_pairs(annotator) + found.open_pairs,
-    )
+    progress = Progress(done=selectors.count_own_labels(annotator), left=found.left)
     return lay_out_pair(annotator, found.round, found.pair, shown, progress=progress, notice=notice)
 
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db.models import Exists, Min, OuterRef, QuerySet, Sum
+from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
@@ -27,27 +27,24 @@ def list_held_claims(round: Round, annotator: Member) -> list[Claim]:
 
 def list_unlabelled_pairs(
     round: Round, annotator: Member, queries: Sequence[int]
-) -> list[tuple[str, int]]:
-    """(public id, key) of the pairs of these queries without this annotator's label."""
+) -> Sequence[Pair]:
+    """The pairs of these queries without this annotator's label; keys and public ids only."""
     own = Judgment.objects.filter(round=round, annotator=annotator, pair=OuterRef("pk"))
-    rows = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
-    return [(str(public_id), key) for public_id, key in rows.values_list("public_id", "pk")]
+    pairs = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
+    return list(pairs.only("pk", "public_id", "query_id"))
+
+
+def get_pair(pair_id: int) -> Pair:
+    """A pair with all that is shown of it."""
+    return Pair.objects.select_related("query__query_class", "document__body").get(pk=pair_id)
 
 
 def count_held_pairs(annotator: Member) -> int:
-    """Pairs of the queries this annotator holds that are still to be labelled."""
-    own = Judgment.objects.filter(
-        round=OuterRef("query__round_queries__round"), annotator=annotator, pair=OuterRef("pk")
-    )
-    return (
-        Pair.objects.filter(
-            query__round_queries__claims__annotator=annotator,
-            query__round_queries__claims__state=Claim.State.HELD,
-            query__round_queries__claims__expires_at__gt=timezone.now(),
-            query__round_queries__round__closed_at__isnull=True,
-        )
-        .exclude(Exists(own))
-        .count()
+    """Pairs still to be labelled of the queries this annotator holds in open rounds."""
+    return sum(
+        len(list_unlabelled_pairs(round, annotator, held))
+        for round in list_open_rounds(annotator.study)
+        if (held := [one.round_query.query_id for one in list_held_claims(round, annotator)])
     )
 
 
@@ -113,10 +110,3 @@ def get_own_label(annotator: Member, public_id: uuid.UUID) -> Judgment | None:
 def has_open_assignments(member: Member) -> bool:
     """Whether this member, as an annotator, still has pairs to label in an open round."""
     return count_held_pairs(member) > 0
-
-
-def sum_active_seconds(annotator: Member) -> float:
-    total: float | None = Judgment.objects.filter(annotator=annotator).aggregate(
-        total=Sum("active_seconds")
-    )["total"]
-    return total or 0.0

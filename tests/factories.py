@@ -115,7 +115,7 @@ def make_query(
 
     `annotators`: -1 takes the study's number, None means all annotators.
     """
-    external_id = external_id or f"q{next(numbers)}"
+    external_id = external_id or f"query-{next(numbers)}"
     query = Query.objects.create(
         study=study,
         external_id=external_id,
@@ -132,7 +132,7 @@ def make_query(
 def make_document(
     study: Study, external_id: str = "", *, text: str | None = "Some text.", **fields: Any
 ) -> Document:
-    external_id = external_id or f"d{next(numbers)}"
+    external_id = external_id or f"document-{next(numbers)}"
     document = Document.objects.create(
         study=study, external_id=external_id, title=fields.pop("title", "A title"), **fields
     )

@@ -11,8 +11,18 @@ from django.utils import timezone
 from annotation.models import Claim, Judgment
 from annotation.services.claims import count_label_changes, reclaim, settle_claim
 from annotation.tokens import ShownPair
-from studies.models import Action, Clause, Dimension, Member, Pair, Round, RoundQuery
+from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery
 from studies.services.log import record_action
+
+# What an event says of a judgment, fetched with it.
+WITH_EVENT = (
+    "round__study",
+    "rubric_version",
+    "decided_by",
+    "clause",
+    "pair__query",
+    "pair__document",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +67,11 @@ def record_judgment(
     Everything happens under the lock of the query's row in the round, so that a double click,
     two tabs and a retry are told apart from one another by what is already there.
     """
-    pair = Pair.objects.filter(public_id=shown.pair_id, study=annotator.study_id).first()
+    pair = (
+        Pair.objects.select_related("query", "document")
+        .filter(public_id=shown.pair_id, study=annotator.study_id)
+        .first()
+    )
     if pair is None:
         return Outcome("not_held")
     round_query = lock_round_query(shown.round_id, pair.query_id)
@@ -74,7 +88,14 @@ def record_judgment(
     claim = reclaim(round_query, annotator=annotator)
     if claim is None and not has_lapsed_claim(round_query, annotator):
         return Outcome("not_held")
-    judgment = insert_label(shown, pair, annotator, label, key, is_surplus=claim is None)
+    judgment = Judgment(
+        round=round_query.round,
+        pair=pair,
+        annotator=annotator,
+        rubric_version_id=shown.rubric_version_id,
+        is_surplus=claim is None,
+    )
+    insert_label(judgment, label, shown=shown, key=key)
     changes = Counter({annotator.pk: 1})
     if claim is not None:
         changes += settle_claim(claim)
@@ -89,7 +110,7 @@ def revise_judgment(
     """Change an own label while its round is open, if it still says what was shown."""
     judgment = (
         Judgment.objects.select_for_update(of=("self",))
-        .select_related("round__study", "decided_by", "clause", "pair")
+        .select_related(*WITH_EVENT)
         .filter(public_id=shown.judgment_id, annotator=annotator, source=Judgment.Source.APP)
         .first()
     )
@@ -131,11 +152,7 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
     if not latest.round.is_open:
         return Outcome("closed", latest)
     round_query = lock_round_query(latest.round_id, latest.pair.query_id)
-    judgment = (
-        Judgment.objects.select_related("round__study", "decided_by", "clause", "pair")
-        .filter(pk=latest.pk)
-        .first()
-    )
+    judgment = Judgment.objects.select_related(*WITH_EVENT).filter(pk=latest.pk).first()
     if judgment is None or round_query is None:
         return Outcome("outdated")
     record_action(
@@ -165,7 +182,7 @@ def lock_round_query(round_id: int, query_id: int) -> RoundQuery | None:
 
 def find_label(round_id: int, pair: Pair, annotator: Member) -> Judgment | None:
     return (
-        Judgment.objects.select_related("decided_by", "clause", "round__study", "pair")
+        Judgment.objects.select_related("decided_by", "clause")
         .filter(round=round_id, pair=pair, annotator=annotator)
         .first()
     )
@@ -187,37 +204,22 @@ def has_lapsed_claim(round_query: RoundQuery, annotator: Member) -> bool:
     ).exists()
 
 
-def insert_label(
-    shown: ShownPair,
-    pair: Pair,
-    annotator: Member,
-    label: Label,
-    key: uuid.UUID,
-    *,
-    is_surplus: bool,
-) -> Judgment:
+def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uuid.UUID) -> None:
+    """Save a new judgment with its label, and the event that says so."""
     active, away = shown.measure_time()
-    judgment = Judgment(
-        round=Round.objects.select_related("study").get(pk=shown.round_id),
-        pair=pair,
-        annotator=annotator,
-        rubric_version_id=shown.rubric_version_id,
-        is_surplus=is_surplus,
-        active_seconds=active,
-    )
     set_label(judgment, label)
+    judgment.active_seconds = active
     judgment.save()
     record_action(
-        annotator.study,
+        judgment.round.study,
         "judgment.recorded",
-        user=annotator.user,
-        member=annotator,
-        data=describe_event(judgment) | ({"surplus": True} if is_surplus else {}),
+        user=judgment.annotator.user,
+        member=judgment.annotator,
+        data=describe_event(judgment) | {"surplus": judgment.is_surplus},
         active_seconds=active,
         away_seconds=away,
         key=key,
     )
-    return judgment
 
 
 def set_label(judgment: Judgment, label: Label) -> None:
@@ -252,7 +254,7 @@ def describe_state(judgment: Judgment) -> str:
 
 def describe_event(judgment: Judgment) -> dict[str, Any]:
     """What the log says of a label: enough to replay it without other tables."""
-    pair = Pair.objects.select_related("query", "document").get(pk=judgment.pair_id)
+    pair = judgment.pair
     return asdict(as_label(judgment)) | {
         "query_id": pair.query.external_id,
         "doc_id": pair.document.external_id,

@@ -1,0 +1,119 @@
+"""Places that imported labels take, so that the app hands out only what is still needed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.services.claims import count_label_changes, set_surplus_aside
+from studies.models import Pair, RoundQuery
+
+
+def take_finished_places(round_query_ids: Iterable[int]) -> int:
+    """Give a finished claim to each person who has labelled every pair of a query.
+
+    People in the order of their keys, while places are free; labels beyond them count all the
+    same. Returns the number of queries that more people have labelled than planned. Locks the
+    rows in the order of their keys.
+    """
+    locked = RoundQuery.objects.select_for_update(of=("self",)).filter(pk__in=round_query_ids)
+    round_queries = list(locked.order_by("pk"))
+    keys = [round_query.pk for round_query in round_queries]
+    Claim.objects.filter(
+        round_query__in=keys, state=Claim.State.HELD, expires_at__lte=timezone.now()
+    ).update(state=Claim.State.LAPSED, slot=None)
+    complete = _find_complete(keys)
+    claims = _claims_of(keys)
+    changed = [
+        claim
+        for round_query in round_queries
+        for claim in _finish(round_query, complete[round_query.pk], claims[round_query.pk])
+    ]
+    _save(changed)
+    _set_late_labels_aside(round_queries, changed)
+    return sum(
+        round_query.annotators is not None
+        and len(complete[round_query.pk]) > round_query.annotators
+        for round_query in round_queries
+    )
+
+
+def _find_complete(keys: list[int]) -> dict[int, list[int]]:
+    """By round query, the people whose outcome every pair of it has."""
+    pairs = (
+        Pair.objects.filter(query=OuterRef("pair__query"))
+        .order_by()
+        .values("query")
+        .annotate(number=Count("pk"))
+        .values("number")
+    )
+    rows = (
+        Judgment.objects.filter(
+            pair__query__round_queries__in=keys,
+            pair__query__round_queries__round=F("round"),
+            annotator__is_machine=False,
+        )
+        .order_by()
+        .values("pair__query__round_queries", "annotator", "pair__query")
+        .annotate(labelled=Count("pk"), pairs=Coalesce(Subquery(pairs), 0))
+        .filter(labelled=F("pairs"))
+        .values_list("pair__query__round_queries", "annotator")
+    )
+    complete: dict[int, list[int]] = defaultdict(list)
+    for key, annotator in sorted(rows):
+        complete[key].append(annotator)
+    return complete
+
+
+def _claims_of(keys: list[int]) -> dict[int, dict[int, Claim]]:
+    claims: dict[int, dict[int, Claim]] = defaultdict(dict)
+    for claim in Claim.objects.filter(round_query__in=keys):
+        claims[claim.round_query_id][claim.annotator_id] = claim
+    return claims
+
+
+def _finish(
+    round_query: RoundQuery, annotators: list[int], claims: dict[int, Claim]
+) -> Iterator[Claim]:
+    """Claims to be saved: those of complete annotators, finished, as far as places go."""
+    taken = {claim.slot for claim in claims.values() if claim.slot is not None}
+    for annotator in annotators:
+        claim = claims.get(annotator) or Claim(round_query=round_query, annotator_id=annotator)
+        if claim.pk and claim.state == Claim.State.FINISHED:
+            continue
+        if claim.slot is None:
+            slot = next(number for number in range(1, len(taken) + 2) if number not in taken)
+            if round_query.annotators is not None and slot > round_query.annotators:
+                continue
+            claim.slot = slot
+            taken.add(slot)
+        claim.state = Claim.State.FINISHED
+        claim.expires_at = timezone.now()
+        yield claim
+
+
+def _save(claims: list[Claim]) -> None:
+    Claim.objects.bulk_create([claim for claim in claims if not claim.pk], batch_size=5000)
+    Claim.objects.bulk_update(
+        [claim for claim in claims if claim.pk], ["state", "slot", "expires_at"], batch_size=1000
+    )
+
+
+def _set_late_labels_aside(round_queries: list[RoundQuery], finished: list[Claim]) -> None:
+    """Where a place was just finished, labels of those whose claims had lapsed may be surplus."""
+    touched = {claim.round_query_id for claim in finished}
+    lapsed = set(
+        Claim.objects.filter(round_query__in=touched, state=Claim.State.LAPSED).values_list(
+            "round_query", flat=True
+        )
+    )
+    changes: Counter[int] = Counter()
+    for round_query in round_queries:
+        if round_query.pk in lapsed:
+            changes += set_surplus_aside(round_query)
+    count_label_changes(changes)
