@@ -1,0 +1,30 @@
+"""The gate to results: leads and admins of the study."""
+
+import uuid
+
+from django.http import Http404, HttpRequest, QueryDict
+
+from results.selectors.reports import get_job
+from results.services.scopes import Scope
+from studies.access import StudyAccess, get_study_for_role
+from studies.models import Job, Role
+
+
+def get_study_for_results(request: HttpRequest, slug: str) -> StudyAccess:
+    """The study, for those who read its results. Raises Http404 for everybody else."""
+    return get_study_for_role(request, slug, Role.LEAD, Role.ADMIN)
+
+
+def get_results_job(access: StudyAccess, job_id: uuid.UUID) -> Job:
+    job = get_job(access.study, job_id)
+    if job is None:
+        raise Http404("No such job in this study.")
+    return job
+
+
+def read_scope(query: QueryDict) -> Scope:
+    """The scope an address names by `round` and `rubric`. Raises Http404 for no number."""
+    number = query.get("rubric", "")
+    if number and not (number.isascii() and number.isdecimal()):
+        raise Http404("Rubric versions are numbers.")
+    return Scope(round=query.get("round") or None, rubric=int(number) if number else None)

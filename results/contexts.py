@@ -1,0 +1,165 @@
+"""What the pages of the results room show; a page and its fragment take the same object."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from results.figures import Figures, read_figures
+from results.models import AgreementReport
+from results.selectors.blindness import find_blinding_rounds
+from results.selectors.reports import get_latest_job, get_report
+from results.services.reports import count_changes_since
+from results.services.scopes import Scope, find_rounds
+from studies.access import StudyAccess
+from studies.models import Job, Study
+
+TABS = (
+    ("results:overview", gettext_noop("Overview")),
+    ("results:splits", gettext_noop("Where people split")),
+    ("results:agreement", gettext_noop("Two by two")),
+    ("results:exports", gettext_noop("Exports")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """A job as its progress bar shows it; `back` is the page that has its numbers."""
+
+    url: str
+    back: str
+    state: str
+    done: int
+    total: int
+    message: str
+    error: str
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in {Job.State.DONE, Job.State.FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStatus:
+    """How the numbers on the page stand to the labels at hand.
+
+    `computing` and `failed` may go together with older numbers, which then stay on the page.
+    """
+
+    state: str
+    judgments: int = 0
+    computed_at: datetime | None = None
+    changes: int = 0
+    progress: JobProgress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsPage:
+    """A page about one scope. Without `figures` there are no numbers yet; with `hidden_by`,
+    names of rounds, they are withheld from this person."""
+
+    study: Study
+    scope: Scope
+    query: str
+    tabs: Sequence[Link]
+    scopes: Sequence[Link]
+    hidden_by: Sequence[str] = ()
+    status: ReportStatus | None = None
+    figures: Figures | None = None
+
+
+def show_results(access: StudyAccess, scope: Scope, view_name: str) -> ResultsPage:
+    """The page of a scope. Raises UnknownScope where the study does not have it."""
+    study = access.study
+    rounds = find_rounds(study, scope)
+    page = ResultsPage(
+        study=study,
+        scope=scope,
+        query=write_query(scope),
+        tabs=list_tabs(study, scope, view_name),
+        scopes=list_scopes(study, scope, view_name),
+        hidden_by=find_blinding_rounds(access.member, rounds.labels),
+    )
+    if page.hidden_by:
+        return page
+    report = get_report(study, scope)
+    return replace(
+        page,
+        status=show_status(study, scope, report),
+        figures=read_figures(report.payload) if report else None,
+    )
+
+
+def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> ReportStatus:
+    job = get_latest_job(study, scope)
+    changes = count_changes_since(report) if report else 0
+    return ReportStatus(
+        state=name_state(report, job, changes),
+        judgments=report.payload["judgments"] if report else 0,
+        computed_at=report.computed_at if report else None,
+        changes=changes,
+        progress=show_job(study, job) if job else None,
+    )
+
+
+def name_state(report: AgreementReport | None, job: Job | None, changes: int) -> str:
+    if job and not job.is_over:
+        return "computing"
+    if job and job.state == Job.State.FAILED and (changes or not report):
+        return "failed"
+    if report is None:
+        return "empty"
+    return "stale" if changes else "fresh"
+
+
+def show_job(study: Study, job: Job) -> JobProgress:
+    scope = Scope.parse(job.arguments.get("scope", Scope().key))
+    return JobProgress(
+        url=reverse("results:job", args=[study.slug, job.public_id]),
+        back=reverse("results:overview", args=[study.slug]) + write_query(scope),
+        state=job.state,
+        done=job.progress,
+        total=job.total,
+        message=_(job.message) if job.message else "",
+        error=job.error,
+    )
+
+
+def list_tabs(study: Study, scope: Scope, view_name: str) -> list[Link]:
+    return [
+        Link(_(label), reverse(name, args=[study.slug]) + write_query(scope), name == view_name)
+        for name, label in TABS
+    ]
+
+
+def list_scopes(study: Study, scope: Scope, view_name: str) -> list[Link]:
+    """What the page could speak of instead: the rounds, and the rubric versions if several."""
+    rounds = list(study.rounds.order_by("position", "pk").values_list("name", flat=True))
+    versions = list(study.rubric_versions.order_by("number").values_list("number", flat=True))
+    choices = [(_("current labels"), Scope())]
+    choices += [(name, Scope(round=name)) for name in rounds]
+    if len(versions) > 1:
+        choices += [
+            (_("rubric %(number)d") % {"number": number}, Scope(rubric=number))
+            for number in versions
+        ]
+    url = reverse(view_name, args=[study.slug])
+    return [Link(label, url + write_query(choice), choice == scope) for label, choice in choices]
+
+
+def write_query(scope: Scope) -> str:
+    """The scope as the query of an address, "" for the current labels."""
+    named = {"round": scope.round, "rubric": scope.rubric}
+    query = urlencode({key: value for key, value in named.items() if value is not None})
+    return f"?{query}" if query else ""

@@ -1,0 +1,215 @@
+"""What the page of exports shows: the counts before the download."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.models import Judgment
+from results.contexts import Link, list_tabs
+from results.selectors.blindness import find_blinding_rounds
+from results.selectors.reports import get_report
+from results.services.exports import KINDS, ExportKind, Manifest, describe_export
+from results.services.reports import is_stale
+from results.services.scopes import Scope, find_rounds
+from results.wording import as_count
+from studies.access import StudyAccess
+from studies.models import Member, Study
+
+SHOWN_WITHHELD = 10
+
+ABOUT = {
+    "consensus-qrels": gettext_lazy(
+        "TREC lines for evaluation: the final label where there is one, else the majority's."
+    ),
+    "annotator-qrels": gettext_lazy("TREC lines of one annotator's own labels."),
+    "training-pairs": gettext_lazy(
+        "JSON lines: per query its positives, and its hard negatives in the pool's order."
+    ),
+    "ground-truth": gettext_lazy("The rows of the consensus qrels as a table with a header."),
+    "beir": gettext_lazy("Corpus, queries and qrels as BEIR's loader reads them."),
+    "judgments": gettext_lazy("One row for each query, document and annotator, with what decided."),
+    "action-log": gettext_lazy("Every action as a JSON line, with active and away time."),
+    "agreement-report": gettext_lazy("The numbers of the overview as Markdown, to be kept beside."),
+    "study": gettext_lazy("Everything, so that another installation can read it back."),
+}
+REASONS = {
+    "not_planned": gettext_lazy("in no main round"),
+    "incomplete": gettext_lazy("outcomes missing"),
+    "too_few_votes": gettext_lazy("too few votes"),
+    "tie": gettext_lazy("a tie to settle"),
+    "unsure_only": gettext_lazy("nobody was sure"),
+    "all_dropped": gettext_lazy("all pairs dropped"),
+}
+DECIDED = (
+    ("unanimous", gettext_lazy("unanimous")),
+    ("majority", gettext_lazy("by majority")),
+    ("single_vote", gettext_lazy("on a single vote")),
+    ("final", gettext_lazy("by a final label")),
+    ("dropped", gettext_lazy("dropped")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    name: str
+    count: int
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldQuery:
+    query_id: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What would leave the study and what would stay, with the reasons."""
+
+    annotator: str | None
+    queries: int
+    queries_exported: int
+    pairs: int
+    pairs_exported: int
+    judgments: int
+    unsure: int
+    decided: Sequence[Tally]
+    reasons: Sequence[Tally]
+    withheld: Sequence[WithheldQuery]
+    withheld_more: int
+    minimum_votes: int
+
+    @property
+    def queries_withheld(self) -> int:
+        return self.queries - self.queries_exported
+
+
+@dataclass(frozen=True, slots=True)
+class KindEntry:
+    name: str
+    title: str
+    about: str
+    holds: str
+    url: str
+    manifest_url: str
+    needs_annotator: bool
+    offers_texts: bool
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportsPage:
+    study: Study
+    tabs: Sequence[Link]
+    hidden_by: Sequence[str] = ()
+    account: Account | None = None
+    kinds: Sequence[KindEntry] = ()
+    annotators: Sequence[str] = ()
+    report_note: str = ""
+
+
+def find_hiding_rounds(access: StudyAccess) -> list[str]:
+    """Exports hold the current labels, so who is still to judge them gets none."""
+    return find_blinding_rounds(access.member, find_rounds(access.study, Scope()).labels)
+
+
+def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
+    """The page of exports, with the account of the consensus or of one annotator's labels.
+
+    Raises ExportRefused for an annotator that the study does not know.
+    """
+    study = access.study
+    tabs = list_tabs(study, Scope(), "results:exports")
+    hidden_by = find_hiding_rounds(access)
+    if hidden_by:
+        return ExportsPage(study=study, tabs=tabs, hidden_by=hidden_by)
+    kind = "annotator-qrels" if annotator else "consensus-qrels"
+    manifest = describe_export(study, kind, annotator=annotator)
+    report = get_report(study, Scope())
+    return ExportsPage(
+        study=study,
+        tabs=tabs,
+        account=read_account(manifest),
+        kinds=[
+            show_kind(study, kind, manifest, is_ready=name != "agreement-report" or bool(report))
+            for name, kind in KINDS.items()
+        ],
+        annotators=list_annotators(study),
+        report_note=_("labels have changed since it was computed")
+        if report and is_stale(report)
+        else "",
+    )
+
+
+def show_kind(study: Study, kind: ExportKind, manifest: Manifest, *, is_ready: bool) -> KindEntry:
+    return KindEntry(
+        name=kind.name,
+        title=str(kind.title),
+        about=str(ABOUT.get(kind.name, "")),
+        holds=say_what_it_holds(study, kind, manifest),
+        url=reverse("results:export", args=[study.slug, kind.name]),
+        manifest_url=reverse("results:manifest", args=[study.slug, kind.name]),
+        needs_annotator=kind.needs_annotator,
+        offers_texts=kind.offers_texts,
+        is_ready=is_ready,
+    )
+
+
+def say_what_it_holds(study: Study, kind: ExportKind, manifest: Manifest) -> str:
+    """How much a kind would hold; nothing where that is known only once it is made."""
+    if kind.name in {"consensus-qrels", "ground-truth"} and manifest.annotator is None:
+        return count_lines(manifest.counts["pairs_exported"])
+    if kind.name in {"training-pairs", "beir"} and manifest.annotator is None:
+        number = manifest.counts["queries_exported"]
+        return ngettext("%(count)s query", "%(count)s queries", number) % {
+            "count": as_count(number)
+        }
+    if kind.name in {"judgments", "action-log"}:
+        counts = describe_export(study, kind.name).counts
+        return count_lines(counts.get("judgments", counts.get("actions", 0)))
+    return ""
+
+
+def count_lines(number: int) -> str:
+    return ngettext("%(count)s line", "%(count)s lines", number) % {"count": as_count(number)}
+
+
+def read_account(manifest: Manifest) -> Account:
+    counts = manifest.counts
+    exported = counts["pairs_exported"]
+    found = Counter(reason.code for query in manifest.withheld for reason in query.reasons)
+    return Account(
+        annotator=manifest.annotator,
+        queries=counts["queries"],
+        queries_exported=counts["queries_exported"],
+        pairs=counts["pairs"],
+        pairs_exported=exported,
+        judgments=counts["judgments"],
+        unsure=counts["unsure"],
+        decided=[
+            Tally(str(name), counts[key], counts[key] / exported if exported else None)
+            for key, name in DECIDED
+            if key in counts
+        ],
+        reasons=[Tally(str(REASONS.get(code, code)), n) for code, n in found.most_common()],
+        withheld=[
+            WithheldQuery(query.query_id, " ".join(reason.message for reason in query.reasons))
+            for query in manifest.withheld[:SHOWN_WITHHELD]
+        ],
+        withheld_more=max(len(manifest.withheld) - SHOWN_WITHHELD, 0),
+        minimum_votes=manifest.minimum_votes,
+    )
+
+
+def list_annotators(study: Study) -> list[str]:
+    labels = Judgment.objects.filter(annotator=OuterRef("pk"))
+    return list(
+        Member.objects.filter(Exists(labels), study=study)
+        .order_by("name")
+        .values_list("name", flat=True)
+    )

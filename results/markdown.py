@@ -1,0 +1,210 @@
+"""A report as Markdown that can be committed beside a data set.
+
+Plain English whatever the language of the person who asks: the file is read by others. Names
+are escaped, so that an annotator called `a|b` does not break a table.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.utils import translation
+
+from results.figures import AlphaEntry, Figures, KappaEntry, Payload, read_figures
+from results.wording import (
+    as_count,
+    as_duration,
+    as_interval,
+    as_ratio,
+    as_share,
+    as_share_interval,
+)
+
+Cell = str | int
+_MEANINGFUL = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+
+def render_payload(payload: Payload) -> str:
+    """The whole report of one scope, ending in a line end."""
+    with translation.override("en"):
+        figures = read_figures(payload)
+        blocks = [*_introduce(payload, figures), *_describe(figures)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _introduce(payload: Payload, figures: Figures) -> Iterator[str]:
+    yield f"# Agreement: {_escape(payload['title'])}"
+    yield " ".join([_escape(figures.sentence), _escape(figures.caution)]).strip()
+    rounds = ", ".join(map(_escape, figures.rounds)) or "none"
+    version = "none" if figures.rubric_version is None else str(figures.rubric_version)
+    yield (
+        f"Study `{payload['study']}`, labels: {_escape(payload['scope'])}, rounds: {rounds}, "
+        f"rubric version {version}. Computed {payload['computed_at']} from "
+        f"{as_count(figures.judgments)} judgments, {as_count(figures.unsure)} of them unsure."
+    )
+
+
+def _describe(figures: Figures) -> Iterator[str]:
+    yield from _section("What was judged", _size_rows(figures), ["", "n"], "lr")
+    if figures.beside:
+        yield "\n".join(f"- {_escape(sentence)}" for sentence in figures.beside)
+    yield from _section("Labels", _label_rows(figures), ["grade", "name", "n", "share"], "llrr")
+    yield from _section("Agreement of all", _overall_rows(figures), _OVERALL, "lrlrl")
+    yield from _section("Two annotators", map(_kappa_row, figures.kappas), _KAPPA, "llrrrrlrrl")
+    yield from _describe_confusions(figures.kappas)
+    yield from _section(
+        "People and machines", map(_kappa_row, figures.machine_kappas), _KAPPA, "llrrrrlrrl"
+    )
+    yield from _section("Classes against the rest", _class_rows(figures), _CLASS, "lrrrlrrr")
+    yield from _section("What decided", _dimension_rows(figures), _DIMENSION, "lrrr")
+    if figures.citations:
+        yield _escape(figures.citations)
+    yield from _section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrl")
+    yield _HOW_TO_READ
+
+
+_OVERALL = ["measure", "value", "95% interval", "n", "reading"]
+_KAPPA = [
+    "a",
+    "b",
+    "pairs",
+    "observed",
+    "by chance",
+    "κ",
+    "95% interval",
+    "κ linear",
+    "κ quadratic",
+    "reading",
+]
+_CLASS = ["class", "pairs", "splits", "rate", "95% interval", "rest: pairs", "splits", "rate"]
+_DIMENSION = ["dimension", "citations", "splits that cite it", "share of splits"]
+_ANNOTATOR = ["annotator", "", "judgments", "unsure", "active time", "labels"]
+
+_HOW_TO_READ = """\
+## How to read this
+
+Unsure and missing labels enter no table. κ: Cohen (1960), on the pairs both labelled; bands of
+Landis and Koch (1977). α: Krippendorff (2011), on the pairs labelled at least twice; bands of
+Krippendorff (2004): reliable from 0.800, tentative conclusions only from 0.667. AC1: Gwet
+(2008). Intervals of κ and α: bootstrap over queries with a fixed seed; of rates: Wilson (1927).
+A measure that is undefined is left blank (–) and has its reason beside it."""
+
+
+def _size_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    yield "queries", as_count(figures.queries)
+    yield "queries fully judged", as_count(figures.queries_fully_judged)
+    yield "pairs", as_count(figures.pairs)
+    yield "pairs labelled at least twice", as_count(figures.pairs_labelled_twice)
+    yield "splits", as_count(figures.splits)
+    yield "judgments", as_count(figures.judgments)
+    yield "unsure", as_count(figures.unsure)
+    yield "active time", as_duration(figures.active_seconds)
+
+
+def _label_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    for label in figures.labels:
+        yield label.grade, _escape(label.name), as_count(label.count), as_share(label.share)
+
+
+def _overall_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    yield (
+        "raw agreement",
+        as_share(figures.raw_agreement),
+        "",
+        f"{as_count(figures.comparisons)} comparisons",
+        figures.raw_reason,
+    )
+    for alpha in figures.alphas:
+        yield _alpha_row(alpha)
+    pairs = f"{as_count(figures.pairs_labelled_twice)} pairs"
+    yield "Gwet's AC1", as_ratio(figures.ac1), "", pairs, figures.ac1_reason
+
+
+def _alpha_row(alpha: AlphaEntry) -> Sequence[Cell]:
+    return (
+        f"Krippendorff's α, {alpha.level}",
+        as_ratio(alpha.value),
+        as_interval(alpha.interval) if alpha.interval else alpha.interval_reason,
+        f"{as_count(alpha.pairs)} pairs",
+        alpha.band or alpha.reason,
+    )
+
+
+def _kappa_row(entry: KappaEntry) -> Sequence[Cell]:
+    return (
+        _escape(entry.a),
+        _escape(entry.b),
+        as_count(entry.pairs),
+        as_share(entry.observed),
+        as_share(entry.expected),
+        as_ratio(entry.value),
+        as_interval(entry.interval) if entry.interval else entry.interval_reason,
+        as_ratio(entry.linear),
+        as_ratio(entry.quadratic),
+        entry.band or entry.reason,
+    )
+
+
+def _describe_confusions(kappas: Iterable[KappaEntry]) -> Iterator[str]:
+    for entry in kappas:
+        if entry.pairs:
+            head = [f"{_escape(entry.a)} ↓ {_escape(entry.b)} →", *entry.grades]
+            rows = [
+                [row.grade, *(as_count(cell.count) for cell in row.cells)] for row in entry.heat
+            ]
+            yield _table(head, rows, "l" + "r" * len(entry.grades))
+
+
+def _class_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    for row in figures.classes:
+        yield (
+            _escape(row.name),
+            as_count(row.pairs),
+            as_count(row.splits),
+            as_share(row.rate),
+            as_share_interval(row.interval),
+            as_count(row.rest_pairs),
+            as_count(row.rest_splits),
+            as_share(row.rest_rate),
+        )
+
+
+def _dimension_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    for row in figures.dimensions:
+        yield (
+            _escape(row.name),
+            as_count(row.citations),
+            as_count(row.splits),
+            as_share(row.share_of_splits),
+        )
+
+
+def _annotator_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
+    for row in figures.annotators:
+        labels = ", ".join(f"{label.grade}: {as_count(label.count)}" for label in row.labels)
+        yield (
+            _escape(row.name),
+            "machine" if row.is_machine else "",
+            as_count(row.judgments),
+            as_count(row.unsure),
+            as_duration(row.active_seconds),
+            labels,
+        )
+
+
+def _section(
+    title: str, rows: Iterable[Sequence[Cell]], head: Sequence[str], align: str
+) -> Iterator[str]:
+    """A heading and a table; nothing at all where there is no row."""
+    found = list(rows)
+    if found:
+        yield f"## {title}"
+        yield _table(head, found, align)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], align: str) -> str:
+    rule = ["--:" if side == "r" else ":--" for side in align]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, rule, *rows))
+
+
+def _escape(text: str) -> str:
+    return _MEANINGFUL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,241 @@
+"""A study's labels as the narrow integer columns that the statistics take.
+
+No text and no model instance is read. The caller holds a snapshot, so that everything read here
+is of one moment.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from django.db.models import Max, Value
+from django.db.models.functions import Coalesce
+
+from results.services.packed import Row, copy_rows, spread, unpack
+from results.services.scopes import ScopeRounds
+from results.services.vocabulary import Vocabulary, read_vocabulary
+from results.statistics.table import NONE, BoolArray, FloatArray, IntArray, LabelTable
+from studies.models import Member, QueryClass, Role, RoundQuery, Study
+
+UNSURE = -1
+
+# Whatever has few values is a key: a million labels come over as some hundred rows.
+LABELS = """
+SELECT j.round_id, j.annotator_id, j.rubric_version_id, j.is_surplus, j.grade,
+    j.decided_by_id, j.clause_id,
+    string_agg(int8send(j.pair_id), ''::bytea),
+    string_agg(float8send(j.active_seconds), ''::bytea)
+FROM annotation_judgment j
+WHERE j.round_id = ANY({rounds})
+    AND ({rubric} = 0 OR j.rubric_version_id IN (
+        SELECT id FROM studies_rubricversion WHERE study_id = {study} AND number = {rubric}))
+GROUP BY 1, 2, 3, 4, 5, 6, 7
+"""
+LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea")
+
+PAIRS = """
+SELECT p.query_id, c.pair_id IS NOT NULL, string_agg(int8send(p.id), ''::bytea)
+FROM studies_pair p
+LEFT JOIN studies_controlpair c ON c.pair_id = p.id
+WHERE p.study_id = {study}
+    AND (p.pool_rank IS NOT NULL OR ({with_controls} AND c.pair_id IS NOT NULL))
+GROUP BY 1, 2
+"""
+PAIR_TYPES = ("int8", "bool", "bytea")
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The pairs spoken of, in the order of their keys: key, query code, whether it is a control
+    pair (length P).
+
+    By query code (length Q): `planned` annotators, 0 where the query is in no round, and
+    `query_class`, an index into `classes` or -1.
+    """
+
+    key: IntArray
+    query: IntArray
+    is_control: BoolArray
+    planned: IntArray
+    query_class: IntArray
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One row for each outcome, a grade or unsure (length n).
+
+    `pair` is a position in the pool, `rank` the place of the round in its scope, `rubric` a
+    version's number, `grade` a position on the scale or `UNSURE`; the others are codes of the
+    vocabulary, -1 for none.
+    """
+
+    pair: IntArray
+    annotator: IntArray
+    rank: IntArray
+    rubric: IntArray
+    grade: IntArray
+    dimension: IntArray
+    clause: IntArray
+    seconds: FloatArray
+    is_surplus: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    def take(self, rows: IntArray | BoolArray) -> "Labels":
+        return Labels(**{name: column[rows] for name, column in vars(self).items()})
+
+
+@dataclass(frozen=True, eq=False)
+class ScopeLabels:
+    """What is read of a scope. `labels` holds one outcome for each annotator and pair at most;
+    `surplus` is the number of labels left out as such."""
+
+    pool: Pool
+    vocabulary: Vocabulary
+    labels: Labels
+    surplus: int
+
+
+def read_labels(
+    study: Study,
+    rounds: ScopeRounds,
+    *,
+    rubric: int | None = None,
+    with_controls: bool = False,
+    with_surplus: bool = False,
+) -> ScopeLabels:
+    """Read the outcomes on the pool's pairs in these rounds, within the caller's snapshot.
+
+    `rubric` narrows them to one version. Of several labels of one annotator on one pair the one
+    of the round named last counts. Surplus labels, and control pairs that no run returned, stay
+    outside unless asked for.
+    """
+    pool = _read_pool(study, rounds, with_controls)
+    rows = _read_rows(study, rounds, rubric)
+    vocabulary = read_vocabulary(
+        study,
+        annotators={row[1] for row in rows},
+        versions={row[2] for row in rows} | {round.rubric_version_id for round in rounds.labels},
+    )
+    every = _unpack_labels(study, rows, rounds, vocabulary)
+    inside = _find_in_pool(every, pool)
+    kept = inside if with_surplus else inside.take(~inside.is_surplus)
+    return ScopeLabels(
+        pool=pool,
+        vocabulary=vocabulary,
+        labels=_keep_latest(kept),
+        surplus=len(inside) - len(kept),
+    )
+
+
+def leave_controls_out(scope: ScopeLabels) -> ScopeLabels:
+    """The same without the labels of control pairs."""
+    labels = scope.labels.take(~scope.pool.is_control[scope.labels.pair])
+    return replace(scope, labels=labels)
+
+
+def build_table(scope: ScopeLabels) -> LabelTable:
+    """The label table of these outcomes; unsure ones are no rows of it."""
+    labels = scope.labels.take(scope.labels.grade != UNSURE)
+    return LabelTable(
+        query=scope.pool.query[labels.pair],
+        pair=labels.pair,
+        annotator=labels.annotator,
+        grade=labels.grade,
+        dimension=labels.dimension,
+        clause=labels.clause,
+        scale=scope.vocabulary.scale,
+        annotators=scope.vocabulary.annotator_names,
+        query_class=scope.pool.query_class,
+        classes=scope.pool.classes,
+    )
+
+
+def _read_pool(study: Study, rounds: ScopeRounds, with_controls: bool) -> Pool:
+    planned = _read_plan(study, rounds)
+    classes = list(QueryClass.objects.filter(study=study).values_list("pk", "name"))
+    class_code = {key: code for code, (key, _) in enumerate(classes)}
+    queries = [
+        (key, query_class)
+        for key, query_class in study.queries.order_by("pk").values_list("pk", "query_class")
+        if rounds.is_whole_pool or key in planned
+    ]
+    query_code = {key: code for code, (key, _) in enumerate(queries)}
+    rows = copy_rows(PAIRS, {"study": study.pk, "with_controls": with_controls}, PAIR_TYPES)
+    rows = [row for row in rows if row[0] in query_code]
+    sizes = _count_packed([row[2] for row in rows])
+    key = unpack((row[2] for row in rows), "i8")
+    order = np.argsort(key)
+    return Pool(
+        key=key[order],
+        query=spread([query_code[row[0]] for row in rows], sizes)[order],
+        is_control=spread([row[1] for row in rows], sizes)[order].astype(bool),
+        planned=np.array([planned.get(key, 0) for key, _ in queries], dtype=np.int64),
+        query_class=np.array([class_code.get(key, NONE) for _, key in queries], dtype=np.int64),
+        classes=tuple(name for _, name in classes),
+    )
+
+
+def _read_plan(study: Study, rounds: ScopeRounds) -> dict[int, int]:
+    """Annotators planned for each query. "All" means everybody who annotates, never nobody."""
+    team = Member.objects.filter(
+        study=study, is_active=True, roles__contains=[Role.ANNOTATOR.value]
+    ).count()
+    rows = RoundQuery.objects.filter(round__in=rounds.plan).order_by().values_list("query")
+    return dict(rows.annotate(most=Max(Coalesce("annotators", Value(max(team, 1))))))
+
+
+def _read_rows(study: Study, rounds: ScopeRounds, rubric: int | None) -> list[Row]:
+    if not rounds.labels:
+        return []
+    parameters = {
+        "study": study.pk,
+        "rounds": [round.pk for round in rounds.labels],
+        "rubric": rubric or 0,
+    }
+    return copy_rows(LABELS, parameters, LABEL_TYPES)
+
+
+def _unpack_labels(
+    study: Study, rows: list[Row], rounds: ScopeRounds, vocabulary: Vocabulary
+) -> Labels:
+    """One row for each label, coded; `pair` still holds the database's keys."""
+    rank = {round.pk: place for place, round in enumerate(rounds.labels)}
+    number = dict(study.rubric_versions.values_list("pk", "number"))
+    sizes = _count_packed([row[7] for row in rows])
+    return Labels(
+        pair=unpack((row[7] for row in rows), "i8"),
+        rank=spread([rank[row[0]] for row in rows], sizes),
+        annotator=spread([vocabulary.annotators[row[1]] for row in rows], sizes),
+        rubric=spread([number[row[2]] for row in rows], sizes),
+        is_surplus=spread([row[3] for row in rows], sizes).astype(bool),
+        grade=spread([vocabulary.grades.get(row[4], UNSURE) for row in rows], sizes),
+        dimension=spread([vocabulary.dimensions.get(row[5], NONE) for row in rows], sizes),
+        clause=spread([vocabulary.clauses.get(row[6], NONE) for row in rows], sizes),
+        seconds=unpack((row[8] for row in rows), "f8"),
+    )
+
+
+def _count_packed(packed: list[bytes]) -> IntArray:
+    return np.array([len(part) // 8 for part in packed], dtype=np.int64)
+
+
+def _find_in_pool(labels: Labels, pool: Pool) -> Labels:
+    """The labels of pairs in the pool, `pair` turned into positions there."""
+    place = np.searchsorted(pool.key, labels.pair)
+    inside = place < len(pool.key)
+    inside[inside] = pool.key[place[inside]] == labels.pair[inside]
+    found = labels.take(inside)
+    return Labels(**{**vars(found), "pair": place[inside]})
+
+
+def _keep_latest(labels: Labels) -> Labels:
+    """One outcome for each annotator and pair: that of the highest rank."""
+    if not labels.rank.any():
+        return labels
+    order = np.lexsort((labels.rank, labels.annotator, labels.pair))
+    pair, annotator = labels.pair[order], labels.annotator[order]
+    is_last = np.ones(len(order), dtype=bool)
+    is_last[:-1] = (np.diff(pair) != 0) | (np.diff(annotator) != 0)
+    return labels.take(order[is_last])

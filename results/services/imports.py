@@ -1,0 +1,86 @@
+"""A whole study from its folder: what is judged, and what was already collected of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.db import connection
+
+from annotation.services.claims import reopen_grown_claims
+from annotation.services.imports import JudgmentOptions, add_judgments
+from annotation.services.imports.state import restore_state
+from studies.formats.judgments import read_final_labels_csv
+from studies.formats.text import open_source
+from studies.models import Study, User
+from studies.services.imports import (
+    ImportReport,
+    Progress,
+    StudyPlan,
+    import_study,
+    read_study,
+)
+
+
+def import_folder(
+    folder: Path,
+    *,
+    dry_run: bool = False,
+    user: User | None = None,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import a study with its labels in one transaction; with `dry_run` only say what would be.
+
+    A study that is new here also takes over the claims, closed rounds and log of where it comes
+    from. Raises ImportRefused, with everything that is wrong, when anything is.
+    """
+    plan = read_study(folder, progress=progress)
+    _refuse_final_labels(plan)
+    return import_study(
+        plan, dry_run=dry_run, user=user, progress=progress, then=_Collected(user, progress)
+    )
+
+
+def _refuse_final_labels(plan: StudyPlan) -> None:
+    path = plan.folder.final_labels
+    if path is None:
+        return
+    report = plan.report
+    with open_source(path) as stream:
+        count = sum(
+            1 for _ in read_final_labels_csv(stream, file=path.name, problems=report.problems)
+        )
+    if count:
+        reason = (
+            f"{count:,} final labels: this version cannot store them yet. Nothing of them would "
+            "be kept, so the import is refused; remove the file to import the study without them"
+        )
+        report.refuse("final labels", path.name, None, reason)
+    report.raise_if_refused()
+
+
+class _Collected:
+    """What follows the study's own import: labels, and the state of collecting them."""
+
+    def __init__(self, user: User | None, progress: Progress | None) -> None:
+        self.user = user
+        self.progress = progress
+
+    def __call__(self, study: Study, plan: StudyPlan, *, created: bool) -> None:
+        report = plan.report
+        moves = created and plan.state is not None
+        if report.tally("pairs").new and not created:
+            reopen_grown_claims(study)
+        if plan.folder.judgments is not None:
+            add_judgments(
+                study=study,
+                path=plan.folder.judgments,
+                options=JudgmentOptions(keep_source=True),
+                report=report,
+                user=self.user,
+                progress=self.progress,
+                take_places=not moves,
+                log_each=not (created and plan.folder.log),
+            )
+        if moves and plan.state is not None and not report.problems:
+            with connection.cursor() as cursor:
+                restore_state(cursor, study, plan.state, report)

@@ -1,0 +1,93 @@
+"""Agreement reports: asked for, computed by a worker, stored, told whether they are old.
+
+Web processes import this module, so what needs numpy is imported inside the functions that only
+workers and commands call.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from results.markdown import render_payload
+from results.models import AgreementReport
+from results.selectors.reports import COMPUTE_AGREEMENT, get_report
+from results.services.scopes import Scope
+from studies.models import Job, Study, User
+from studies.selectors import count_label_changes
+from studies.services.jobs import ReportProgress, request_job
+
+CURRENT_LABELS = Scope()
+
+STEPS = {
+    "reading": gettext_noop("Reading the labels"),
+    "measuring": gettext_noop("Measuring agreement and its intervals"),
+    "done": gettext_noop("Storing the numbers"),
+}
+
+
+class NoReport(ValueError):
+    """Nothing has been computed for this scope yet."""
+
+
+def refresh(study: Study, *, scope: Scope, user: User | None = None) -> Job:
+    """Ask a worker to compute the scope's numbers anew; returns the job to watch."""
+    return request_job(
+        kind=COMPUTE_AGREEMENT, study=study, user=user, arguments={"scope": scope.key}
+    )
+
+
+def run_agreement(
+    study: Study, *, scope: Scope = CURRENT_LABELS, progress: ReportProgress = lambda *step: None
+) -> AgreementReport:
+    """Compute the scope's numbers and store them in the place of the earlier ones.
+
+    Raises UnknownScope for a round or version that the study does not have, and JobRefused for
+    a study without a rubric.
+    """
+    from results.services.agreement import compute_agreement
+
+    payload = compute_agreement(study, scope=scope, step=_count_steps(progress))
+    report, _is_new = AgreementReport.objects.update_or_create(
+        study=study,
+        scope=scope.key,
+        defaults={
+            "payload": payload,
+            "label_changes": payload["label_changes"],
+            "computed_at": datetime.fromisoformat(payload["computed_at"]),
+        },
+    )
+    return report
+
+
+def count_changes_since(report: AgreementReport) -> int:
+    """How often labels of the study have changed since the report's were read."""
+    return max(count_label_changes(report.study) - report.label_changes, 0)
+
+
+def is_stale(report: AgreementReport) -> bool:
+    return count_changes_since(report) > 0
+
+
+def render_markdown(study: Study, *, scope: Scope = CURRENT_LABELS) -> str:
+    """The stored report as Markdown that can be committed beside a data set.
+
+    Computes nothing, so that a page can offer it: call `run_agreement` first for numbers of
+    today. Raises NoReport where the scope has none.
+    """
+    report = get_report(study, scope)
+    if report is None:
+        raise NoReport(
+            _("No agreement has been computed for this study yet: ask for it on the results page")
+        )
+    return render_payload(report.payload)
+
+
+def _count_steps(progress: ReportProgress) -> Callable[[str], None]:
+    names = list(STEPS)
+
+    def step(name: str) -> None:
+        progress(names.index(name), len(names), STEPS[name])
+
+    return step

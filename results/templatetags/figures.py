@@ -1,0 +1,15 @@
+"""Filters that write numbers the way every page and report writes them."""
+
+from django import template
+
+from results import wording
+
+register = template.Library()
+
+register.filter("ratio", wording.as_ratio)
+register.filter("share", wording.as_share)
+register.filter("count", wording.as_count)
+register.filter("duration", wording.as_duration)
+register.filter("interval", wording.as_interval)
+register.filter("share_interval", wording.as_share_interval)
+register.filter("in_words", wording.as_words)

@@ -1,0 +1,116 @@
+"""Exports: what would leave is shown first, then streamed."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.decorators import login_required
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    StreamingHttpResponse,
+)
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_safe
+
+from results.access import get_study_for_results
+from results.export_contexts import find_hiding_rounds, show_exports
+from results.services.exports import KINDS, ExportRefused, ExportStream, stream_export
+from studies.access import StudyAccess
+
+CONFLICT = 409
+
+
+class Download(Iterator[bytes]):
+    """An export whose first chunk has been read, so that what refuses it has done so.
+
+    Closing it ends the stream, and with it the transaction in which it reads.
+    """
+
+    def __init__(self, stream: ExportStream) -> None:
+        self.stream = stream
+        self.first: bytes | None = next(stream, None)
+
+    def __next__(self) -> bytes:
+        chunk, self.first = self.first, None
+        return next(self.stream) if chunk is None else chunk
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+@require_safe
+@login_required
+def exports(request: HttpRequest, slug: str) -> HttpResponse:
+    access = get_study_for_results(request, slug)
+    try:
+        page = show_exports(access, request.GET.get("annotator") or None)
+    except ExportRefused as refusal:
+        raise Http404(str(refusal)) from refusal
+    template = "results/hidden.html" if page.hidden_by else "results/exports.html"
+    return render(request, template, {"page": page})
+
+
+@require_GET
+@login_required
+def export(request: HttpRequest, slug: str, kind: str) -> HttpResponseBase:
+    """The file, streamed; a refusal is said before the first byte is sent."""
+    access = get_study_for_results(request, slug)
+    try:
+        download = begin_download(request, access, kind)
+    except ExportRefused as refusal:
+        return refuse(request, access, str(refusal))
+    return StreamingHttpResponse(
+        download,
+        content_type=KINDS[kind].content_type,
+        headers=attach(download.stream.file_name),
+    )
+
+
+@require_GET
+@login_required
+def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The account of the export as it would be made now, checksum included."""
+    access = get_study_for_results(request, slug)
+    try:
+        download = begin_download(request, access, kind)
+        for _chunk in download:
+            pass
+    except ExportRefused as refusal:
+        return refuse(request, access, str(refusal))
+    return JsonResponse(
+        download.stream.manifest.as_json(),
+        json_dumps_params={"ensure_ascii": False, "indent": 2},
+        headers=attach(f"{download.stream.file_name}.manifest.json"),
+    )
+
+
+def begin_download(request: HttpRequest, access: StudyAccess, kind: str) -> Download:
+    """Raises Http404 for an unknown kind, and ExportRefused."""
+    if kind not in KINDS:
+        raise Http404("No such export.")
+    if hiding := find_hiding_rounds(access):
+        raise ExportRefused(
+            _("You still have pairs to judge blind in: %(rounds)s. Exports hold the labels of it.")
+            % {"rounds": ", ".join(hiding)}
+        )
+    stream = stream_export(
+        access.study,
+        kind,
+        annotator=request.GET.get("annotator") or None,
+        with_texts="with_texts" in request.GET,
+        user=access.user,
+    )
+    return Download(stream)
+
+
+def attach(file_name: str) -> dict[str, str]:
+    return {"Content-Disposition": str(content_disposition_header(True, file_name))}
+
+
+def refuse(request: HttpRequest, access: StudyAccess, reason: str) -> HttpResponse:
+    context = {"study": access.study, "reason": reason}
+    return render(request, "results/refused.html", context, status=CONFLICT)

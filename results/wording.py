@@ -1,0 +1,229 @@
+"""Numbers and outcomes in words: the same on pages and in reports.
+
+Web processes import this module, so it names the bands and reasons that the statistics give
+without importing them; a test compares the two.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
+
+NOTHING = "–"
+MINUS = "−"
+
+BANDS = (
+    gettext_noop("poor"),
+    gettext_noop("slight"),
+    gettext_noop("fair"),
+    gettext_noop("moderate"),
+    gettext_noop("substantial"),
+    gettext_noop("almost perfect"),
+    gettext_noop("reliable"),
+    gettext_noop("tentative conclusions only"),
+    gettext_noop("unreliable"),
+    gettext_noop("nominal"),
+    gettext_noop("ordinal"),
+    gettext_noop("interval"),
+)
+REASONS = (
+    gettext_noop("nothing shared: no pair was labelled by both"),
+    gettext_noop("nothing shared: no pair was labelled at least twice"),
+    gettext_noop("one label used: chance alone would agree everywhere"),
+    gettext_noop("fewer than 10 queries to draw from"),
+    gettext_noop("no pair of this class was labelled at least twice"),
+    gettext_noop("no pair outside of this class was labelled at least twice"),
+)
+
+BESIDE = (
+    (
+        "missing",
+        ngettext_lazy(
+            "%(count)s planned outcome is still missing.",
+            "%(count)s planned outcomes are still missing.",
+            "number",
+        ),
+    ),
+    (
+        "surplus",
+        ngettext_lazy(
+            "%(count)s label came after others had filled the places: kept, not counted.",
+            "%(count)s labels came after others had filled the places: kept, not counted.",
+            "number",
+        ),
+    ),
+    (
+        "pairs_beyond_plan",
+        ngettext_lazy(
+            "%(count)s pair has more labels than planned; all of them count.",
+            "%(count)s pairs have more labels than planned; all of them count.",
+            "number",
+        ),
+    ),
+    (
+        "without_dimension",
+        ngettext_lazy(
+            "%(count)s label names no deciding dimension.",
+            "%(count)s labels name no deciding dimension.",
+            "number",
+        ),
+    ),
+)
+
+RELIABLE = 0.80
+
+
+def as_ratio(value: float | None) -> str:
+    """A measure with three decimals; one that is undefined is no number at all."""
+    return NOTHING if value is None else _fixed(value, 3)
+
+
+def as_share(value: float | None) -> str:
+    """A share of one as a percentage with one decimal."""
+    return NOTHING if value is None else f"{_fixed(100 * value, 1)} %"
+
+
+def as_count(value: int) -> str:
+    return str(number_format(value, use_l10n=True, force_grouping=True))
+
+
+def as_interval(bounds: tuple[float, float] | None) -> str:
+    return NOTHING if bounds is None else f"{as_ratio(bounds[0])} … {as_ratio(bounds[1])}"
+
+
+def as_share_interval(bounds: tuple[float, float] | None) -> str:
+    return NOTHING if bounds is None else f"{as_share(bounds[0])} … {as_share(bounds[1])}"
+
+
+def as_duration(seconds: float) -> str:
+    """Working time to the minute, or to the second below one."""
+    if seconds < 60:
+        return _("%(seconds)d s") % {"seconds": round(seconds)}
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if not hours:
+        return _("%(minutes)d min") % {"minutes": minutes}
+    return _("%(hours)s h %(minutes)02d min") % {"hours": as_count(hours), "minutes": minutes}
+
+
+def as_words(text: str | None) -> str:
+    """A band or reason of the statistics in the reader's language."""
+    return _(text) if text else ""
+
+
+def count_pairs(number: int) -> str:
+    return ngettext("%(count)s pair", "%(count)s pairs", number) % {"count": as_count(number)}
+
+
+def count_comparisons(number: int) -> str:
+    return ngettext("%(count)s comparison", "%(count)s comparisons", number) % {
+        "count": as_count(number)
+    }
+
+
+def find_leading_class(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The named class that splits most beyond the rest, if one splits more than the rest."""
+    compared = [
+        row
+        for row in payload["classes"]
+        if row["class"] is not None and row["rate"] is not None and row["rest_rate"] is not None
+    ]
+    leading = max(compared, key=lambda row: row["rate"] - row["rest_rate"], default=None)
+    return leading if leading and leading["rate"] > leading["rest_rate"] else None
+
+
+def stands_apart(row: Mapping[str, Any]) -> bool:
+    """Whether the class's interval lies wholly above that of the rest."""
+    inside, rest = row["interval95"], row["rest_interval95"]
+    return bool(inside and rest and inside[0] > rest[1])
+
+
+def say_where_it_splits(payload: Mapping[str, Any]) -> str:
+    """The report in one sentence, with the numbers that it rests on."""
+    pairs, splits = payload["pairs_labelled_twice"], payload["splits"]
+    if not pairs:
+        return _("No pair has been labelled by two people yet, so nobody can agree or split.")
+    if not splits:
+        return ngettext(
+            "The one pair that was labelled twice or more got one and the same label.",
+            "Nobody splits: each of the %(count)s pairs labelled twice or more got one label.",
+            pairs,
+        ) % {"count": as_count(pairs)}
+    leading = find_leading_class(payload)
+    if leading is None:
+        return _("%(splits)s of %(pairs)s split; no query class splits more than the rest.") % {
+            "splits": as_count(splits),
+            "pairs": count_pairs(pairs),
+        }
+    return _(
+        "People split most on %(class)s queries: %(splits)s of %(pairs)s, "
+        "against %(rest_splits)s of %(rest_pairs)s elsewhere."
+    ) % {
+        "class": leading["class"],
+        "splits": as_count(leading["splits"]),
+        "pairs": count_pairs(leading["pairs"]),
+        "rest_splits": as_count(leading["rest_splits"]),
+        "rest_pairs": as_count(leading["rest_pairs"]),
+    }
+
+
+def say_how_sure(payload: Mapping[str, Any]) -> str:
+    """What the sentence above may and may not be taken for; empty where it needs no caution."""
+    leading = find_leading_class(payload)
+    if leading is None or not payload["splits"]:
+        return ""
+    numbers = {
+        "rate": as_share(leading["rate"]),
+        "interval": as_share_interval(_bounds(leading["interval95"])),
+        "rest": as_share(leading["rest_rate"]),
+        "rest_interval": as_share_interval(_bounds(leading["rest_interval95"])),
+    }
+    if stands_apart(leading):
+        text = _(
+            "That is %(rate)s (95%% interval %(interval)s) against %(rest)s (%(rest_interval)s): "
+            "the intervals do not meet. Read those pairs side by side before anything is voted."
+        )
+    else:
+        text = _(
+            "That is %(rate)s (95%% interval %(interval)s) against %(rest)s (%(rest_interval)s): "
+            "the intervals overlap, so chance may be all there is to it."
+        )
+    return text % numbers
+
+
+def say_citations(payload: Mapping[str, Any]) -> str:
+    """How the split pairs cite the rubric, in one sentence."""
+    kinds, splits = payload["split_kinds"], payload["splits"]
+    if not splits:
+        return ""
+    return _(
+        "Of the %(splits)s splits, %(dimensions)s cite different dimensions, %(clauses)s one "
+        "dimension with different readings, %(same)s the same reading; on %(unknown)s a label "
+        "names no dimension, so nothing is known of them."
+    ) % {
+        "splits": as_count(splits),
+        "dimensions": as_count(kinds["different_dimensions"]),
+        "clauses": as_count(kinds["different_clauses"]),
+        "same": as_count(kinds["same_reading"]),
+        "unknown": as_count(kinds["unknown_citation"]),
+    }
+
+
+def say_what_stands_beside(payload: Mapping[str, Any]) -> list[str]:
+    """What is counted beside the tables, each in a sentence; nothing is said of a zero."""
+    return [
+        sentence % {"number": payload[key], "count": as_count(payload[key])}
+        for key, sentence in BESIDE
+        if payload[key]
+    ]
+
+
+def _bounds(interval: list[float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval[0], interval[1])
+
+
+def _fixed(value: float, decimals: int) -> str:
+    rounded = round(value, decimals)
+    text = number_format(abs(rounded), decimals, use_l10n=True, force_grouping=True)
+    return f"{MINUS}{text}" if rounded < 0 else str(text)
