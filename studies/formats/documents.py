@@ -11,7 +11,14 @@ from studies.formats.jsontext import json_line, json_objects
 from studies.formats.problems import Problems, RecordError
 from studies.formats.records import DOCUMENT_FORMATS, DocumentFormat, DocumentRecord
 from studies.formats.tables import Row, csv_rows, read_header, rows_under, tsv_rows
-from studies.formats.text import FirstSeen, check_id, open_source, require_id, whole_text
+from studies.formats.text import (
+    FirstSeen,
+    check_id,
+    open_source,
+    require_id,
+    shown_name,
+    whole_text,
+)
 
 ID_KEYS = ("doc_id", "_id")
 _OWN_KEYS = frozenset({*ID_KEYS, "title", "text"})
@@ -184,12 +191,12 @@ def _files_by_id(
     wanted = tuple(endings)
     taken: dict[str, str] = {}
     for path in sorted(folder.iterdir()):
-        file = f"{folder.name}/{path.name}"
+        file = f"{folder.name}/{shown_name(path.name)}"
         doc_id, ending = path.stem, path.suffix.lower()
         if path.name.startswith(".") or ending not in wanted or not path.is_file():
             problems.note(file, None, f"passed over; documents here end in {' '.join(wanted)}")
         elif reason := check_id(doc_id):
-            problems.add(file.encode(errors="replace").decode(), None, reason)
+            problems.add(file, None, reason)
         elif doc_id in taken:
             problems.add(file, None, f"{taken[doc_id]} has the same document id")
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from studies.formats.problems import Problems
 from studies.formats.runs import run_name
+from studies.formats.text import check_name, shown_name
 
 QUERY_FILES = ("queries.tsv", "queries.csv", "queries.jsonl", "queries.jsonl.gz", "queries.json")
 CORPUS_FILES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.csv", "corpus.tsv")
@@ -149,10 +150,12 @@ class _Finder:
             return []
         by_name: dict[str, Path] = {}
         for path in sorted(directory.iterdir()):
-            file = f"runs/{path.name}"
+            file = f"runs/{shown_name(path.name)}"
             name = run_name(path.name)
             if path.name.startswith(".") or not path.is_file():
                 self.problems.note(file, None, "passed over; it is no run")
+            elif reason := check_name(name):
+                self.problems.add(file, None, f"the run's name: {reason}")
             elif name in by_name:
                 reason = f"runs/{by_name[name].name} gives the same run name, {name}"
                 self.problems.add(file, None, reason)
@@ -161,7 +164,7 @@ class _Finder:
         return [by_name[name] for name in sorted(by_name)]
 
     def _unknown(self) -> list[str]:
-        return sorted(self.names - self.known)
+        return sorted(map(shown_name, self.names - self.known))
 
 
 def _right_name(name: str) -> str:

@@ -183,6 +183,11 @@ def whole_text(
     return text if problems.count == before else None
 
 
+def shown_name(name: str) -> str:
+    """A file's name as it can be shown, also where it is not UTF-8 on the disk."""
+    return name.encode(errors="surrogateescape").decode(errors="replace")
+
+
 def character_name(character: str) -> str:
     """A character by its code, and its name where it has one: `U+00A0 NO-BREAK SPACE`."""
     name = unicodedata.name(character, "")

@@ -1,5 +1,6 @@
 """Documents: keys, metadata, folders of texts and of images."""
 
+import os
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -108,6 +109,15 @@ def test_a_folder_refuses_bad_ids_bad_text_and_two_files_for_one_id(tmp_path: Pa
         "documents/c.md: documents/c.html has the same document id",
         "documents/d.txt:2: not UTF-8: byte 2 is 0xFC",
     ]
+
+
+def test_a_file_name_that_is_not_utf_8_is_refused_and_can_be_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / os.fsdecode(b"f\xfcr.txt")).write_text("x")
+    problems = Problems()
+    assert list(read_document_folder(folder, problems=problems)) == []
+    assert reasons(problems) == ["documents/f\ufffdr.txt: the id holds a lone surrogate (U+DCFC)"]
 
 
 def test_images_must_be_what_their_ending_says(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ REFUSED: list[tuple[Callable[..., Any], str, str]] = [
     (read_controls, "query_id,doc_id,grade,decided_by\nq1,d1,1,fit\nq1,d1,2,fit\n", "f:3: the pair q1 d1 stands already in line 2, otherwise"),
     (read_final_labels_csv, "query_id,doc_id,relevance,decided_by,cause,reason,rubric_version,by,decided_at\nq1,d1,,,,,,,\n", "f:2: the relevance is blank; a final label is a grade or `dropped`"),
     # rubrics
-    (read_rubric, "grades: [\n", "f:2: not YAML that can be read: expected the node content, but found '<stream end>'"),
+    (read_rubric, "grades: [\n", "f:2: not YAML that can be read: did not find expected node content"),
     (read_rubric, "a: &x [1]\nb: *x\n", "f:2: not YAML that can be read: aliases (*name) are refused"),
     (read_rubric, GRADES + "  - {value: 0, name: yes}\n", "f:3: the grade 0 stands twice"),
     (read_rubric, GRADES + "  - {value: 1, name: no}\n", "f:3: the grade name no stands twice"),

@@ -155,12 +155,12 @@ def test_an_alias_bomb_is_refused_where_it_begins() -> None:
     assert reasons(problems) == ["file:2: not YAML that can be read: aliases (*name) are refused"]
 
 
-def test_a_question_without_quotes_inside_braces_is_refused_with_what_to_do() -> None:
-    _, problems = read(read_rubric, "dimensions:\n  fit: {test: Does it fit?}\n")
-    assert reasons(problems) == [
-        "file:2: not YAML that can be read: expected ',' or '}', but got '?' "
-        "(inside braces or brackets, put a text that holds ? or , in quotes)"
-    ]
+def test_a_question_inside_braces_needs_no_quotes() -> None:
+    (rubric,), problems = read(
+        lambda s, **k: [read_rubric(s, **k)], "dimensions:\n  fit: {test: Does it fit?}\n"
+    )
+    assert not problems
+    assert rubric.dimensions == [DimensionSpec("fit", "Does it fit?")]
 
 
 @pytest.mark.parametrize("content", ["[" * 20_000, "a: " * 3 + "\n", "a: \x01\n", "a\n---\nb\n"])
@@ -179,9 +179,10 @@ def fill(folder: Path, *names: str) -> Path:
 
 
 def test_a_folder_tells_its_files_by_name(tmp_path: Path) -> None:
+    fill(tmp_path, *(f"rubric-{version}.yaml" for version in range(2, 11)))
     fill(
-        tmp_path, "study.yaml", "rubric.yaml", *(f"rubric-{version}.yaml" for version in range(2, 11)),
-        "queries.jsonl.gz", "corpus.jsonl", "corpus.csv", "documents/a.md", "images/b.png",
+        tmp_path, "study.yaml", "rubric.yaml", "queries.jsonl.gz", "corpus.jsonl", "corpus.csv",
+        "documents/a.md", "images/b.png",
         "runs/b [d].txt", "runs/a.run.gz", "controls.csv", "judgments.csv", "final_labels.csv",
         "log.jsonl", "README.md",
     )  # fmt: skip
@@ -209,6 +210,7 @@ def test_a_folder_tells_its_files_by_name(tmp_path: Path) -> None:
         (["rubric-1.yaml"], "rubric-1.yaml: rename it: rubrics are rubric.yaml, rubric-2.yaml"),
         (["study.yml"], "study.yml: rename it: the settings are study.yaml"),
         (["runs/a.txt", "runs/a.run"], "runs/a.txt: runs/a.run gives the same run name, a"),
+        (["runs/a .txt"], "runs/a .txt: the run's name: the name 'a ' begins or ends with"),
         (["study.yaml/x"], "study.yaml: this must be a file"),
         (["runs"], "runs: this must be a folder"),
     ],
