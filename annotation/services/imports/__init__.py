@@ -99,11 +99,12 @@ def add_judgments(
     user: User | None = None,
     progress: Progress | None = None,
     take_places: bool = True,
+    log_each: bool = True,
 ) -> None:
     """The work of `import_judgments`, inside the caller's transaction and into its report.
 
     Nothing is written when the report holds refusals afterwards. Without `take_places` no claim
-    is made; the caller brings them.
+    is made, without `log_each` the log tells of the file only; the caller brings the rest.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     with all_or_nothing(dry_run=False) as cursor:
@@ -114,7 +115,10 @@ def add_judgments(
         _refuse(cursor, path.name, report)
         if report.problems:
             return
-        new = _write(cursor, study, user)
+        new = _write(cursor)
+        if log_each:
+            values = {"study": study.pk, "user": user.pk if user else None}
+            execute(cursor, LOG_JUDGMENTS, values)
         _count(cursor, labels, new, report)
         if extended:
             reopen_grown_claims(study)
@@ -182,11 +186,10 @@ def _refuse(cursor: CursorWrapper, file: str, report: ImportReport) -> None:
         report.conflict("judgments", file, line, reason)
 
 
-def _write(cursor: CursorWrapper, study: Study, user: User | None) -> int:
-    """Write the labels that are new, and the log of each; returns their number."""
+def _write(cursor: CursorWrapper) -> int:
+    """Write the labels that are new; returns their number."""
     materialise(cursor, "new_label", KEEP_NEW, {})
     new = execute(cursor, ADD_JUDGMENTS, {})
-    execute(cursor, LOG_JUDGMENTS, {"study": study.pk, "user": user.pk if user else None})
     changes = fetch(cursor, "SELECT member, count(*) FROM new_label GROUP BY member", {})
     count_label_changes(dict(changes))
     return new

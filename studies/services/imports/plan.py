@@ -1,0 +1,237 @@
+"""A study's folder, read and checked as a whole before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studies.formats.controls import read_controls
+from studies.formats.folder import StudyFolder, find_study_files
+from studies.formats.pools import read_pool_csv, read_pool_json
+from studies.formats.problems import Problems
+from studies.formats.queries import read_queries
+from studies.formats.records import (
+    ControlRecord,
+    PooledPair,
+    QueryRecord,
+    RubricFile,
+    RunFile,
+    StudyFile,
+)
+from studies.formats.rubrics import read_rubric
+from studies.formats.runs import pool_runs, read_run
+from studies.formats.study import read_study_file
+from studies.formats.text import open_source
+from studies.services.imports.checks import check_plan
+from studies.services.imports.documents import StagedDocument, read_documents
+from studies.services.imports.report import (
+    KEPT_PROBLEMS,
+    ImportRefused,
+    ImportReport,
+    Progress,
+    no_progress,
+)
+from studies.services.imports.state import StudyState, read_state
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """An id that a file names and no file of the folder explains; the study may know it."""
+
+    external_id: str
+    file: str
+    line: int | None
+    count: int
+
+
+@dataclass
+class StudyPlan:
+    """What a folder holds, free of faults that can be seen without the study it goes into.
+
+    Documents are not held: `documents` reads them again, one by one. `rubrics` are by version
+    number, `absent_queries` and `absent_documents` are left for the study to explain.
+    """
+
+    folder: StudyFolder
+    settings: StudyFile
+    rubrics: dict[int, RubricFile] = field(default_factory=dict)
+    queries: list[QueryRecord] = field(default_factory=list)
+    runs: list[RunFile] = field(default_factory=list)
+    pool: list[PooledPair] = field(default_factory=list)
+    controls: list[ControlRecord] = field(default_factory=list)
+    state: StudyState | None = None
+    document_count: int = 0
+    absent_queries: list[Absent] = field(default_factory=list)
+    absent_documents: list[Absent] = field(default_factory=list)
+    report: ImportReport = field(default_factory=lambda: ImportReport(""))
+
+    def documents(self, problems: Problems) -> Iterator[StagedDocument]:
+        """The folder's documents, read anew."""
+        return read_documents(self.folder, problems)
+
+    @property
+    def queries_file(self) -> str:
+        return self.folder.queries.name if self.folder.queries else "queries"
+
+    @property
+    def pool_file(self) -> str:
+        return self.folder.pool.name if self.folder.pool else "runs"
+
+    @property
+    def rows(self) -> int:
+        """How many rows the import will look at, for a progress bar."""
+        hits = sum(len(run.hits) for run in self.runs)
+        return len(self.queries) + self.document_count + hits + len(self.pool)
+
+
+def read_study(folder: Path, *, progress: Progress | None = None) -> StudyPlan:
+    """Read and check the files of a study; nothing is written.
+
+    Raises ImportRefused with every problem of every file.
+    """
+    report = ImportReport(folder.name, problems=Problems(kept=KEPT_PROBLEMS))
+    try:
+        plan = _read(folder, report, progress or no_progress)
+    except OSError as error:
+        report.problems.add(str(error.filename or folder), None, error.strerror or str(error))
+    report.raise_if_refused()
+    return plan
+
+
+def _read(path: Path, report: ImportReport, progress: Progress) -> StudyPlan:
+    folder = find_study_files(path, report.problems)
+    settings = _read_settings(folder, report)
+    report.study = settings.study
+    plan = StudyPlan(folder=folder, settings=settings, report=report)
+    readers = (_read_rubrics, _read_queries, _read_pool, _read_rest, _read_documents)
+    for done, reader in enumerate(readers):
+        progress(done, len(readers), "reading")
+        reader(plan)
+    check_plan(plan)
+    progress(len(readers), len(readers), "reading")
+    return plan
+
+
+def _read_settings(folder: StudyFolder, report: ImportReport) -> StudyFile:
+    """The settings; without them nothing else has a meaning, so their lack ends the reading."""
+    if folder.study is None:
+        report.problems.add("study.yaml", None, "the folder has none; it names the study")
+        raise ImportRefused(report)
+    with _reading(report, "settings"), open_source(folder.study) as stream:
+        settings = read_study_file(stream, file="study.yaml", problems=report.problems)
+    if settings is None:
+        raise ImportRefused(report)
+    return settings
+
+
+@contextmanager
+def _reading(report: ImportReport, kind: str) -> Iterator[None]:
+    """Count what is refused within the block as refusals of this kind."""
+    before = report.problems.count
+    yield
+    if refused := report.problems.count - before:
+        report.tally(kind).refused += refused
+
+
+def _read_rubrics(plan: StudyPlan) -> None:
+    problems = plan.report.problems
+    for number, path in plan.folder.rubrics:
+        with _reading(plan.report, "rubrics"), open_source(path) as stream:
+            rubric = read_rubric(stream, file=path.name, problems=problems, version=number)
+        if rubric is not None:
+            plan.rubrics[number] = rubric
+
+
+def _read_queries(plan: StudyPlan) -> None:
+    if plan.folder.queries is None:
+        return
+    with _reading(plan.report, "queries"):
+        plan.queries.extend(read_queries(plan.folder.queries, plan.report.problems))
+
+
+def _read_pool(plan: StudyPlan) -> None:
+    for path in plan.folder.runs:
+        with _reading(plan.report, "run hits"), open_source(path) as stream:
+            plan.runs.append(
+                read_run(stream, file=f"runs/{path.name}", problems=plan.report.problems)
+            )
+    with _reading(plan.report, "pairs"):
+        plan.pool.extend(_pool(plan))
+
+
+def _pool(plan: StudyPlan) -> Iterable[PooledPair]:
+    path = plan.folder.pool
+    if path is None:
+        return pool_runs(plan.runs, plan.settings.depth)
+    reader = read_pool_json if path.suffix == ".json" else read_pool_csv
+    with open_source(path) as stream:
+        return reader(stream, file=path.name, problems=plan.report.problems)
+
+
+def _read_rest(plan: StudyPlan) -> None:
+    problems = plan.report.problems
+    if path := plan.folder.controls:
+        with _reading(plan.report, "controls"), open_source(path) as stream:
+            plan.controls.extend(read_controls(stream, file=path.name, problems=problems))
+    if path := plan.folder.state:
+        with _reading(plan.report, "settings"), open_source(path) as stream:
+            plan.state = read_state(stream, file=path.name, problems=problems)
+
+
+def _read_documents(plan: StudyPlan) -> None:
+    """Read every document once to see that all can be read, and which pooled ones are there."""
+    missing = {pair.doc_id for pair in plan.pool} | {c.doc_id for c in plan.controls}
+    with _reading(plan.report, "documents"):
+        for document in plan.documents(plan.report.problems):
+            plan.document_count += 1
+            missing.discard(document.record.doc_id)
+    if plan.settings.documents == "required":
+        plan.absent_documents = list(_absent_documents(plan, missing))
+    plan.absent_queries = list(_absent_queries(plan))
+
+
+def _absent_documents(plan: StudyPlan, missing: set[str]) -> Iterator[Absent]:
+    """The missing documents, each where it is named first."""
+    left = set(missing)
+    for file, doc_id, line in _named_documents(plan) if left else ():
+        if doc_id in left:
+            left.remove(doc_id)
+            yield Absent(doc_id, file, line, 1)
+
+
+def _named_documents(plan: StudyPlan) -> Iterator[tuple[str, str, int | None]]:
+    for path, run in zip(plan.folder.runs, plan.runs, strict=True):
+        for hit in run.hits:
+            yield f"runs/{path.name}", hit.doc_id, hit.line
+    for pair in plan.pool:
+        yield plan.pool_file, pair.doc_id, None
+    for control in plan.controls:
+        yield "controls.csv", control.doc_id, control.line
+
+
+def _absent_queries(plan: StudyPlan) -> Iterator[Absent]:
+    """Per file, the queries it names that the folder's query file does not hold."""
+    known = {query.query_id for query in plan.queries}
+    for path, run in zip(plan.folder.runs, plan.runs, strict=True):
+        named = ((hit.query_id, hit.line) for hit in run.hits)
+        yield from _unknown(named, known, f"runs/{path.name}")
+    if plan.folder.pool:
+        yield from _unknown(((p.query_id, None) for p in plan.pool), known, plan.pool_file)
+    yield from _unknown(((c.query_id, c.line) for c in plan.controls), known, "controls.csv")
+    for spec in plan.settings.rounds:
+        yield from _unknown(((q, None) for q in spec.queries or []), known, "study.yaml")
+
+
+def _unknown(
+    named: Iterable[tuple[str, int | None]], known: set[str], file: str
+) -> Iterator[Absent]:
+    first: dict[str, int | None] = {}
+    counts: dict[str, int] = {}
+    for query_id, line in named:
+        if query_id not in known:
+            first.setdefault(query_id, line)
+            counts[query_id] = counts.get(query_id, 0) + 1
+    for query_id, line in first.items():
+        yield Absent(query_id, file, line, counts[query_id])

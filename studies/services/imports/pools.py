@@ -1,0 +1,248 @@
+"""Runs, the pool and control pairs. What is there keeps its rank; what is new joins it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.backends.utils import CursorWrapper
+
+from studies.formats.runs import rank_hits
+from studies.models import Run, Study
+from studies.services.imports.plan import StudyPlan
+from studies.services.imports.report import ImportReport
+from studies.services.imports.staging import (
+    EXTERNAL_ID,
+    Watch,
+    execute,
+    fetch,
+    refresh_statistics,
+    stage,
+)
+
+HIT_COLUMNS = {
+    "run_id": "bigint",
+    "file": "text",
+    "line": "integer",
+    "query_id": EXTERNAL_ID,
+    "doc_id": EXTERNAL_ID,
+    "rank": "integer",
+    "score": "double precision",
+}
+
+# A run of the study may gain hits; none that it has may move. One line per query is enough.
+FIND_MOVED_HITS = """
+SELECT file, min(line), query_id, count(*)
+FROM (
+    SELECT s.file, s.line, s.query_id
+    FROM staged_hit s
+    JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+    JOIN studies_runhit h ON h.run_id = s.run_id AND h.query_id = q.id
+        AND h.document_external_id = s.doc_id
+    WHERE (h.rank, h.score) <> (s.rank, s.score)
+    UNION
+    SELECT s.file, s.line, s.query_id
+    FROM staged_hit s
+    JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+    JOIN studies_runhit h ON h.run_id = s.run_id AND h.query_id = q.id AND h.rank = s.rank
+    WHERE h.document_external_id <> s.doc_id
+) moved
+GROUP BY file, query_id
+ORDER BY file, min(line)
+"""
+
+ADD_HITS = """
+INSERT INTO studies_runhit (run_id, query_id, document_external_id, rank, score)
+SELECT s.run_id, q.id, s.doc_id, s.rank, s.score
+FROM staged_hit s
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+WHERE NOT EXISTS (
+    SELECT FROM studies_runhit h WHERE h.run_id = s.run_id AND h.query_id = q.id
+        AND h.document_external_id = s.doc_id
+) AND NOT EXISTS (
+    SELECT FROM studies_runhit h WHERE h.run_id = s.run_id AND h.query_id = q.id
+        AND h.rank = s.rank
+)
+"""
+
+PAIR_COLUMNS = {"query_id": EXTERNAL_ID, "doc_id": EXTERNAL_ID, "rank": "integer"}
+
+ADD_KNOWN_BY_ID = """
+INSERT INTO studies_document (study_id, external_id, public_id, title, format,
+    superseded_by, url, metadata)
+SELECT DISTINCT ON (s.doc_id) %(study)s, s.doc_id, gen_random_uuid(), '', 'text', '', '',
+    '{}'::jsonb
+FROM staged_pair s
+WHERE NOT EXISTS (
+    SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id
+)
+"""
+
+# A control pair that no run had returned joins the pool when one does.
+RANK_CONTROLS = """
+UPDATE studies_pair p SET pool_rank = s.rank
+FROM staged_pair s
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
+WHERE p.query_id = q.id AND p.document_id = d.id AND p.pool_rank IS NULL
+    AND s.rank IS NOT NULL
+"""
+
+ADD_PAIRS = """
+INSERT INTO studies_pair (study_id, query_id, document_id, public_id, pool_rank, added_at)
+SELECT %(study)s, q.id, d.id, gen_random_uuid(), s.rank, now()
+FROM staged_pair s
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
+WHERE NOT EXISTS (
+    SELECT FROM studies_pair p WHERE p.query_id = q.id AND p.document_id = d.id
+)
+"""
+
+CONTROL_COLUMNS = {
+    "query_id": EXTERNAL_ID,
+    "doc_id": EXTERNAL_ID,
+    "grade": "integer",
+    "decided_by": "text",
+    "purpose": "text",
+    "line": "integer",
+}
+
+CONTROL_PAIRS = """
+FROM staged_control s
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
+JOIN studies_pair p ON p.query_id = q.id AND p.document_id = d.id
+"""
+
+FIND_OTHER_CONTROLS = f"""
+SELECT s.line, s.query_id, s.doc_id {CONTROL_PAIRS}
+JOIN studies_controlpair c ON c.pair_id = p.id
+WHERE (c.grade, c.decided_by, c.purpose) <> (s.grade, s.decided_by, s.purpose)
+ORDER BY s.line
+"""
+
+ADD_CONTROLS = f"""
+INSERT INTO studies_controlpair (pair_id, grade, decided_by, purpose)
+SELECT p.id, s.grade, s.decided_by, s.purpose {CONTROL_PAIRS}
+ON CONFLICT (pair_id) DO NOTHING
+"""
+
+
+def add_runs(
+    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
+) -> None:
+    """Add runs and their hits, all of them and not only those above the pool's depth.
+
+    A hit that the study's run of this name has elsewhere is a conflict.
+    """
+    run_ids = _add_run_rows(study, plan, report)
+    rows = watch.rows(_hit_rows(plan, run_ids), "runs")
+    read = stage(cursor, "staged_hit", HIT_COLUMNS, rows)
+    values = {"study": study.pk}
+    for file, line, query_id, count in fetch(cursor, FIND_MOVED_HITS, values):
+        reason = (
+            f"{count:,} hits for the query {query_id} are ranked otherwise in the study's run of "
+            "this name; give another ranking another name"
+        )
+        report.conflict("run hits", file, line, reason)
+    new = execute(cursor, ADD_HITS, values)
+    if new:
+        refresh_statistics(cursor, "studies_runhit")
+    report.count("run hits", read=read, new=new)
+
+
+def _add_run_rows(study: Study, plan: StudyPlan, report: ImportReport) -> dict[str, int]:
+    known = dict(study.runs.values_list("name", "pk"))
+    new = [run for run in plan.runs if run.name not in known]
+    made = Run.objects.bulk_create(Run(study=study, name=run.name, tag=run.tag) for run in new)
+    report.count("runs", read=len(plan.runs), new=len(new))
+    return known | {run.name: run.pk for run in made}
+
+
+def _hit_rows(plan: StudyPlan, run_ids: dict[str, int]) -> Iterator[tuple[object, ...]]:
+    for path, run in zip(plan.folder.runs, plan.runs, strict=True):
+        file, run_id = f"runs/{path.name}", run_ids[run.name]
+        for query_id, hits in rank_hits(run).items():
+            for rank, hit in enumerate(hits, start=1):
+                yield run_id, file, hit.line, query_id, hit.doc_id, rank, hit.score
+
+
+def add_pairs(
+    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
+) -> None:
+    """Add the pool's pairs and those of the controls; no pair of the study loses its rank."""
+    _refuse_absent_documents(study, plan, report)
+    pool = ((pair.query_id, pair.doc_id, pair.pool_rank) for pair in plan.pool)
+    read = stage(cursor, "staged_pair", PAIR_COLUMNS, watch.rows(pool, "pool"))
+    new = _add_staged_pairs(cursor, study)
+    if new:
+        refresh_statistics(cursor, "studies_pair")
+    report.count("pairs", read=read, new=new)
+
+
+def _add_staged_pairs(cursor: CursorWrapper, study: Study) -> int:
+    values = {"study": study.pk}
+    if execute(cursor, ADD_KNOWN_BY_ID, values):
+        refresh_statistics(cursor, "studies_document")
+    return execute(cursor, RANK_CONTROLS, values) + execute(cursor, ADD_PAIRS, values)
+
+
+def _refuse_absent_documents(study: Study, plan: StudyPlan, report: ImportReport) -> None:
+    """Refuse pooled documents that neither the folder nor the study holds, where it must."""
+    if not plan.absent_documents or not study.documents_required:
+        return
+    known = set(study.documents.values_list("external_id", flat=True))
+    for absent in plan.absent_documents:
+        if absent.external_id not in known:
+            reason = (
+                f"the document {absent.external_id} is pooled and not in the folder (a study with "
+                "`documents: optional` takes documents by their id)"
+            )
+            report.refuse("documents", absent.file, absent.line, reason)
+
+
+def add_controls(
+    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport
+) -> None:
+    """Add control pairs; one outside of the pool becomes a pair without a rank.
+
+    Grade and dimension are those of the study's newest rubric.
+    """
+    rows = list(_control_rows(study, plan, report))
+    pairs = ((query_id, doc_id, None) for query_id, doc_id, *_ in rows)
+    stage(cursor, "staged_pair", PAIR_COLUMNS, pairs)
+    _add_staged_pairs(cursor, study)
+    stage(cursor, "staged_control", CONTROL_COLUMNS, rows)
+    values = {"study": study.pk}
+    for line, query_id, doc_id in fetch(cursor, FIND_OTHER_CONTROLS, values):
+        reason = f"the control pair {query_id} {doc_id} is established otherwise in the study"
+        report.conflict("controls", "controls.csv", line, reason)
+    new = execute(cursor, ADD_CONTROLS, values)
+    report.count("controls", read=len(rows), new=new)
+
+
+def _control_rows(
+    study: Study, plan: StudyPlan, report: ImportReport
+) -> Iterator[tuple[object, ...]]:
+    rubric = study.rubric_versions.order_by("-number")[0]
+    grades: dict[int | str, int] = {}
+    for grade in rubric.grades.all():
+        grades |= {grade.value: grade.value, grade.name: grade.value}
+    dimensions = set(rubric.dimensions.values_list("name", flat=True))
+    for control in plan.controls:
+        grade_value = grades.get(control.grade)
+        if grade_value is None:
+            reason = f"{control.grade!r} is no grade of rubric {rubric.number}"
+            report.refuse("controls", "controls.csv", control.line, reason)
+        elif control.decided_by not in dimensions:
+            reason = f"{control.decided_by!r} is no dimension of rubric {rubric.number}"
+            report.refuse("controls", "controls.csv", control.line, reason)
+        else:
+            yield (
+                control.query_id,
+                control.doc_id,
+                grade_value,
+                control.decided_by,
+                control.purpose,
+                control.line,
+            )

@@ -1,0 +1,143 @@
+"""The study itself, its query classes and its people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from studies.formats.records import ClassSpec, StudyFile
+from studies.models import QueryClass, RoundQuery, Study, User
+from studies.services.imports.plan import StudyPlan
+from studies.services.imports.report import ImportReport
+from studies.services.imports.state import StudyState
+from studies.services.people import PersonRefused, ensure_member, find_or_create_identity
+
+FILE = "study.yaml"
+
+
+def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
+    """The study of the plan, locked until the transaction ends, and whether it is new.
+
+    A study that is there keeps its settings, except that its pool may become deeper.
+    """
+    settings = plan.settings
+    study, created = Study.objects.get_or_create(
+        slug=settings.study, defaults={**_fields(settings), **_seed(plan)}
+    )
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    report.count("settings", read=1, new=int(created))
+    if not created:
+        _deepen(study, settings, report)
+        for name, kept, said in _differences(study, settings):
+            report.note(FILE, f"{name} is {kept!r} in the study and stays so (here: {said!r})")
+    return study, created
+
+
+def _fields(settings: StudyFile) -> dict[str, object]:
+    return {
+        "title": settings.title,
+        "description": settings.description,
+        "annotators_per_query": settings.annotators_per_query,
+        "minimum_votes": settings.minimum_votes,
+        "ordering": settings.ordering,
+        "depth": settings.depth,
+        "documents_required": settings.documents == "required",
+    }
+
+
+def _seed(plan: StudyPlan) -> dict[str, str]:
+    return {"seed": plan.state.seed} if plan.state and plan.state.seed else {}
+
+
+def _deepen(study: Study, settings: StudyFile, report: ImportReport) -> None:
+    if study.depth is None or study.depth >= settings.depth:
+        return
+    report.note(FILE, f"the pool grows from depth {study.depth} to {settings.depth}")
+    report.tally("settings").new += 1
+    study.depth = settings.depth
+    study.save(update_fields=["depth"])
+
+
+def _differences(study: Study, settings: StudyFile) -> Iterator[tuple[str, object, object]]:
+    for name, said in _fields(settings).items():
+        kept = getattr(study, name)
+        if kept != said:
+            yield name, kept, said
+
+
+def add_classes(study: Study, plan: StudyPlan, report: ImportReport) -> None:
+    """Create the classes that study.yaml declares and those that only queries or clauses name."""
+    known = set(study.query_classes.values_list("name", flat=True))
+    declared = {spec.name: spec for spec in plan.settings.classes}
+    named = {query.query_class for query in plan.queries if query.query_class}
+    named |= _classes_of_clauses(plan)
+    undeclared = sorted(named - declared.keys() - known)
+    wanted = [*declared.values(), *(ClassSpec(name) for name in undeclared)]
+    QueryClass.objects.bulk_create(
+        _query_class(study, spec, position)
+        for position, spec in enumerate(wanted, start=len(known))
+        if spec.name not in known
+    )
+    new = sum(spec.name not in known for spec in wanted)
+    report.count("classes", read=len(wanted), new=new)
+    if undeclared:
+        report.note(FILE, f"classes created that are not declared: {', '.join(undeclared)}")
+
+
+def _classes_of_clauses(plan: StudyPlan) -> set[str]:
+    return {
+        name
+        for rubric in plan.rubrics.values()
+        for dimension in rubric.dimensions
+        for clause in dimension.clauses
+        for name in clause.classes
+    }
+
+
+def _query_class(study: Study, spec: ClassSpec, position: int) -> QueryClass:
+    return QueryClass(
+        study=study,
+        name=spec.name,
+        title=spec.title,
+        is_high_risk=spec.high_risk,
+        minimum_queries=spec.minimum_queries or 0,
+        position=position,
+    )
+
+
+def add_people(study: Study, plan: StudyPlan, report: ImportReport, user: User | None) -> None:
+    """Give people their memberships; accounts created for it have no password yet."""
+    new = 0
+    for person in plan.settings.people:
+        try:
+            _, changed = ensure_member(study=study, name=person.name, roles=person.roles, user=user)
+        except PersonRefused as refusal:
+            report.refuse("people", FILE, None, f"people: {refusal}")
+        else:
+            new += changed
+    report.count("people", read=len(plan.settings.people), new=new)
+    _note_passwords(study, plan, report)
+
+
+def restore_settings(study: Study, plan: StudyPlan) -> None:
+    """What a study that moves here brings beside its contents."""
+    state = plan.state or StudyState()
+    if state.claim_minutes is not None:
+        Study.objects.filter(pk=study.pk).update(claim_minutes=state.claim_minutes)
+    for name in state.machines:
+        find_or_create_identity(study, name, is_machine=True)
+    for name in state.inactive:
+        find_or_create_identity(study, name)
+    study.members.filter(name__in=state.inactive).update(is_active=False)
+    for round_name, queries in state.planned.items():
+        for query_id, annotators in queries.items():
+            RoundQuery.objects.filter(
+                round__study=study, round__name=round_name, query__external_id=query_id
+            ).update(annotators=annotators)
+
+
+def _note_passwords(study: Study, plan: StudyPlan, report: ImportReport) -> None:
+    names = [person.name for person in plan.settings.people]
+    accounts = User.objects.filter(username__in=names).order_by("username")
+    without = [account.username for account in accounts if not account.has_usable_password()]
+    if without:
+        report.note(FILE, f"without a password yet (set_password NAME): {', '.join(without)}")

@@ -1,0 +1,112 @@
+"""Rows on their way in: COPY into a temporary table, then set by set into the study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+from psycopg import sql
+
+from studies.services.imports.report import Progress, no_progress
+
+REPORT_EVERY = 2000
+
+EXTERNAL_ID = 'text COLLATE "C"'
+"""The type of a staged external id: compared byte for byte, as the study's own are."""
+
+
+def stage(
+    cursor: CursorWrapper,
+    table: str,
+    columns: Mapping[str, str],
+    rows: Iterable[Sequence[object]],
+) -> int:
+    """Copy `rows` into a new temporary table with these columns (name -> type).
+
+    Returns their number. The table lives until the transaction ends or the name is staged
+    again.
+    """
+    name = sql.Identifier(table)
+    cursor.execute(sql.SQL("DROP TABLE IF EXISTS pg_temp.{}").format(name))
+    cursor.execute(
+        sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
+            name,
+            sql.SQL(", ").join(
+                sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(kind))
+                for column, kind in columns.items()
+            ),
+        )
+    )
+    count = 0
+    with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
+        for row in rows:
+            copy.write_row(row)
+            count += 1
+    # The planner knows nothing of a table just filled, and would nest loops over it.
+    cursor.execute(sql.SQL("ANALYZE {}").format(name))
+    return count
+
+
+def materialise(cursor: CursorWrapper, table: str, query: str, values: Mapping[str, Any]) -> None:
+    """Keep the rows of a query in a new temporary table, as `stage` does with rows at hand."""
+    execute(cursor, f"DROP TABLE IF EXISTS pg_temp.{table}", {})
+    execute(cursor, f"CREATE TEMPORARY TABLE {table} ON COMMIT DROP AS {query}", values)
+    execute(cursor, f"ANALYZE {table}", {})
+
+
+def refresh_statistics(cursor: CursorWrapper, *tables: str) -> None:
+    """Let the planner know of the rows just added, which the rest of the import joins."""
+    for table in tables:
+        execute(cursor, f"ANALYZE {table}", {})
+
+
+def fetch(cursor: CursorWrapper, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    cursor.execute(query, values)
+    return list(cursor.fetchall())
+
+
+def execute(cursor: CursorWrapper, statement: str, values: Mapping[str, Any]) -> int:
+    """Run a statement; returns how many rows it wrote."""
+    cursor.execute(statement, values)
+    return int(cursor.rowcount)
+
+
+class Watch:
+    """Tells of rows as they go by."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._progress = progress or no_progress
+        self._total = total
+        self._done = 0
+
+    def rows(self, rows: Iterable[Sequence[object]], message: str) -> Iterator[Sequence[object]]:
+        """The same rows, reported now and then."""
+        self._progress(self._done, self._total, message)
+        for row in rows:
+            yield row
+            self._done += 1
+            if self._done % REPORT_EVERY == 0:
+                self._progress(min(self._done, self._total), self._total, message)
+
+
+class _Undo(Exception):
+    """Ends a dry run."""
+
+
+@contextmanager
+def all_or_nothing(*, dry_run: bool) -> Iterator[CursorWrapper]:
+    """One transaction, rolled back when the block raises, and at its end on a dry run."""
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                yield cursor
+            if dry_run:
+                # What is checked at commit is checked in a dry run too.
+                connection.check_constraints()
+                raise _Undo
+    except _Undo:
+        pass

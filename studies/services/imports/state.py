@@ -1,0 +1,158 @@
+"""`state.json`: what an exported study carries beside its contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from studies.formats.fields import instant_cell, json_kind
+from studies.formats.jsontext import whole_json
+from studies.formats.problems import Problems, RecordError
+
+LONGEST_SEED = 64
+CLAIM_STATES = ("held", "finished", "lapsed")
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimState:
+    """An annotator's hold on a query of a round; `slot` is None for a lapsed one."""
+
+    round: str
+    query_id: str
+    annotator: str
+    state: str
+    slot: int | None
+    claimed_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusLabel:
+    """A label that is kept and set aside."""
+
+    round: str
+    query_id: str
+    doc_id: str
+    annotator: str
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """The seed of all orders, when rounds were closed, who is a machine or inactive, queries
+    planned for another number of annotators than their round (None: all), surplus labels and
+    claims."""
+
+    seed: str = ""
+    claim_minutes: int | None = None
+    closed_rounds: dict[str, datetime] = field(default_factory=dict)
+    machines: list[str] = field(default_factory=list)
+    inactive: list[str] = field(default_factory=list)
+    planned: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    surplus: list[SurplusLabel] = field(default_factory=list)
+    claims: list[ClaimState] = field(default_factory=list)
+
+
+def read_state(stream: BinaryIO, *, file: str, problems: Problems) -> StudyState | None:
+    """Read the state; every key may be missing. None when anything was refused."""
+    value = whole_json(
+        stream, file=file, problems=problems, read=lambda text, start: text.value("", start)
+    )
+    if value is None:
+        return None
+    try:
+        return _state(_object(value, "the file"))
+    except RecordError as error:
+        problems.add(file, None, str(error))
+        return None
+
+
+def _state(fields: Fields) -> StudyState:
+    seed = _text(fields, "seed") if "seed" in fields else ""
+    if len(seed) > LONGEST_SEED:
+        raise RecordError(f'"seed" has {len(seed)} characters, more than {LONGEST_SEED}')
+    closed = _object(fields.get("closed_rounds") or {}, '"closed_rounds"')
+    planned = _object(fields.get("planned") or {}, '"planned"')
+    return StudyState(
+        seed=seed,
+        claim_minutes=_number(fields, "claim_minutes") if "claim_minutes" in fields else None,
+        closed_rounds={name: _moment(closed, name) for name in closed},
+        machines=_names(fields, "machines"),
+        inactive=_names(fields, "inactive"),
+        planned={name: _plan(planned[name], name) for name in planned},
+        surplus=[_surplus(item) for item in _objects(fields, "surplus")],
+        claims=[_claim(item) for item in _objects(fields, "claims")],
+    )
+
+
+def _object(value: object, what: str) -> Fields:
+    if not isinstance(value, dict):
+        raise RecordError(f"{what} must be an object, not {json_kind(value)}")
+    return value
+
+
+def _list(fields: Fields, key: str) -> list[object]:
+    value = fields.get(key) or []
+    if not isinstance(value, list):
+        raise RecordError(f'"{key}" must be a list, not {json_kind(value)}')
+    return value
+
+
+def _objects(fields: Fields, key: str) -> Iterator[Fields]:
+    return (_object(item, f'an item of "{key}"') for item in _list(fields, key))
+
+
+def _text(fields: Fields, key: str) -> str:
+    value = fields.get(key)
+    if not isinstance(value, str):
+        raise RecordError(f'"{key}" must be a string, not {json_kind(value)}')
+    return value
+
+
+def _number(fields: Fields, key: str) -> int:
+    value = fields.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
+        raise RecordError(f'"{key}" must be a whole number from 1, not {value!r}')
+    return value
+
+
+def _moment(fields: Fields, key: str) -> datetime:
+    moment = instant_cell(_text(fields, key), f'"{key}"')
+    if moment is None:
+        raise RecordError(f'"{key}" needs a time')
+    return moment
+
+
+def _names(fields: Fields, key: str) -> list[str]:
+    return [_text({key: item}, key) for item in _list(fields, key)]
+
+
+def _plan(value: object, round_name: str) -> dict[str, int | None]:
+    queries = _object(value, f"the plan of {round_name}")
+    return {
+        query_id: None if planned == "all" else _number(queries, query_id)
+        for query_id, planned in queries.items()
+    }
+
+
+def _surplus(fields: Fields) -> SurplusLabel:
+    names = ("round", "query_id", "doc_id", "annotator")
+    return SurplusLabel(*(_text(fields, name) for name in names))
+
+
+def _claim(fields: Fields) -> ClaimState:
+    state = _text(fields, "state")
+    if state not in CLAIM_STATES:
+        raise RecordError(f"a claim is {state!r}, not one of {', '.join(CLAIM_STATES)}")
+    return ClaimState(
+        round=_text(fields, "round"),
+        query_id=_text(fields, "query_id"),
+        annotator=_text(fields, "annotator"),
+        state=state,
+        slot=None if state == "lapsed" else _number(fields, "slot"),
+        claimed_at=_moment(fields, "claimed_at"),
+        expires_at=_moment(fields, "expires_at"),
+    )

@@ -1,0 +1,124 @@
+"""Rubrics come in as published versions and read back as the files they came from."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from studies.formats.problems import Problems
+from studies.formats.records import RubricFile
+from studies.formats.rubrics import read_rubric
+from studies.models import Action, RubricVersion
+from studies.services.imports import import_study, read_study
+from studies.services.rubrics import (
+    RubricRefused,
+    complete_rubric,
+    describe_rubric,
+    publish_rubric,
+    starter_rubric,
+)
+from tests.factories import make_study
+from tests.studies.study_folders import STUDY, help_study
+
+RUBRIC = """
+grades:
+  - {value: 2, name: full}
+  - value: 0
+    name: none
+    definition: Nothing of it.
+    examples:
+      - {kind: confusable, query: reset, document: A page on restarts., why: Close by.}
+  - {value: 1, name: some}
+dimensions:
+  answerability:
+    test: Can it be acted on?
+    procedural_clause: Are the steps in order?
+  recency:
+    test: Is it current?
+    clauses:
+      dated: {classes: [policy, factual], text: Look for the date., grade_when_failed: 0}
+edge_cases:
+  - {case: It is cut off., ruling: Grade what is there.}
+"""
+
+
+def as_rubric(text: str, version: int = 1) -> RubricFile:
+    problems = Problems()
+    rubric = read_rubric(
+        BytesIO(text.encode()), file="rubric.yaml", problems=problems, version=version
+    )
+    problems.raise_if_any()
+    assert rubric is not None
+    return rubric
+
+
+def test_the_starter_has_four_grades_and_a_test_for_each_of_three_dimensions() -> None:
+    starter = starter_rubric()
+    assert [grade.value for grade in starter.grades or []] == [0, 1, 2, 3]
+    assert [dimension.name for dimension in starter.dimensions] == [
+        "answerability",
+        "recency",
+        "authority",
+    ]
+    assert all(dimension.test.strip() for dimension in starter.dimensions)
+    assert [grade.relevant for grade in starter.grades or []] == [False, True, True, True]
+
+
+def test_dimensions_alone_take_the_grades_of_the_starter() -> None:
+    rubric = complete_rubric(as_rubric("dimensions:\n  topic: {test: On topic?}\n"))
+    assert rubric.grades == starter_rubric().grades
+    assert [dimension.name for dimension in rubric.dimensions] == ["topic"]
+
+
+@pytest.mark.django_db
+def test_a_published_rubric_reads_back_as_it_was_written() -> None:
+    study = make_study()
+    version = publish_rubric(study=study, rubric=as_rubric(RUBRIC))
+    told = describe_rubric(version)
+    assert [grade.value for grade in told.grades or []] == [0, 1, 2]
+    assert told.grades is not None
+    assert told.grades[0].examples[0].kind == "confusable"
+    dated = told.dimensions[1].clauses[0]
+    assert (dated.classes, dated.grade_when_failed) == (["factual", "policy"], 0)
+    assert study.query_classes.filter(name="procedural").exists()
+    again = publish_rubric(study=study, rubric=told)
+    assert (again.number, describe_rubric(again)) == (2, told)
+    assert Action.objects.filter(name="rubric.published").count() == 2
+
+
+@pytest.mark.django_db
+def test_a_clause_cannot_prescribe_a_grade_that_the_starter_lacks() -> None:
+    text = (
+        "dimensions:\n  topic:\n    test: On topic?\n    clauses:\n"
+        "      odd: {classes: [x], text: t, grade_when_failed: 9}\n"
+    )
+    with pytest.raises(RubricRefused, match="prescribes the grade 9"):
+        publish_rubric(study=make_study(), rubric=as_rubric(text))
+
+
+@pytest.mark.django_db
+def test_versions_are_published_in_order_and_rounds_take_the_newest(tmp_path: Path) -> None:
+    second = "note: Sharper.\ndimensions:\n  topic: {test: Truly on topic?}\n"
+    rounds = (
+        "rounds:\n  - {name: first, kind: main, rubric_version: 1}\n  - {name: main, kind: main}\n"
+    )
+    folder = help_study(tmp_path, study_yaml=STUDY + rounds, rubric_yaml=RUBRIC)
+    (folder / "rubric-2.yaml").write_text(second)
+    import_study(read_study(folder))
+    versions = RubricVersion.objects.order_by("number")
+    assert [(v.number, v.note, v.published_at is not None) for v in versions] == [
+        (1, "", True),
+        (2, "Sharper.", True),
+    ]
+    used = versions[0].study.rounds.values_list("name", "rubric_version__number")
+    assert set(used) == {("first", 1), ("main", 2)}
+
+
+@pytest.mark.django_db
+def test_a_later_version_leaves_rounds_under_the_one_they_have(tmp_path: Path) -> None:
+    folder = help_study(tmp_path)
+    import_study(read_study(folder))
+    (folder / "rubric-2.yaml").write_text("note: n\ndimensions:\n  topic: {test: t}\n")
+    report = import_study(read_study(folder))
+    assert report.tally("rubrics").new == 1
+    assert RubricVersion.objects.get(number=1).rounds.count() == 1
