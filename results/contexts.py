@@ -21,7 +21,7 @@ from studies.models import Job, Study
 TABS = (
     ("results:overview", gettext_noop("Overview")),
     ("results:splits", gettext_noop("Where people split")),
-    ("results:agreement", gettext_noop("Two by two")),
+    ("results:agreement", gettext_noop("Agreement")),
     ("results:exports", gettext_noop("Exports")),
 )
 

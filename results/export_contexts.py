@@ -56,9 +56,20 @@ DECIDED = (
 
 @dataclass(frozen=True, slots=True)
 class Tally:
+    """So many exported pairs, decided in one way."""
+
     name: str
-    count: int
-    share: float | None = None
+    pairs: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldFor:
+    """How many queries are withheld for one reason, and for how many of their pairs it holds."""
+
+    reason: str
+    queries: int
+    pairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,7 @@ class Account:
     judgments: int
     unsure: int
     decided: Sequence[Tally]
-    reasons: Sequence[Tally]
+    reasons: Sequence[WithheldFor]
     withheld: Sequence[WithheldQuery]
     withheld_more: int
     minimum_votes: int
@@ -140,7 +151,7 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
             for name, kind in KINDS.items()
         ],
         annotators=list_annotators(study),
-        report_note=_("labels have changed since it was computed")
+        report_note=_("Labels have changed since it was computed.")
         if report and is_stale(report)
         else "",
     )
@@ -182,7 +193,6 @@ def count_lines(number: int) -> str:
 def read_account(manifest: Manifest) -> Account:
     counts = manifest.counts
     exported = counts["pairs_exported"]
-    found = Counter(reason.code for query in manifest.withheld for reason in query.reasons)
     return Account(
         annotator=manifest.annotator,
         queries=counts["queries"],
@@ -192,11 +202,11 @@ def read_account(manifest: Manifest) -> Account:
         judgments=counts["judgments"],
         unsure=counts["unsure"],
         decided=[
-            Tally(str(name), counts[key], counts[key] / exported if exported else None)
+            Tally(str(name), counts[key], share_of(counts[key], exported, key))
             for key, name in DECIDED
             if key in counts
         ],
-        reasons=[Tally(str(REASONS.get(code, code)), n) for code, n in found.most_common()],
+        reasons=count_reasons(manifest),
         withheld=[
             WithheldQuery(query.query_id, " ".join(reason.message for reason in query.reasons))
             for query in manifest.withheld[:SHOWN_WITHHELD]
@@ -204,6 +214,25 @@ def read_account(manifest: Manifest) -> Account:
         withheld_more=max(len(manifest.withheld) - SHOWN_WITHHELD, 0),
         minimum_votes=manifest.minimum_votes,
     )
+
+
+def share_of(pairs: int, exported: int, key: str) -> float | None:
+    """A dropped pair is none of those exported, so it has no share of them."""
+    return pairs / exported if exported and key != "dropped" else None
+
+
+def count_reasons(manifest: Manifest) -> list[WithheldFor]:
+    """The reasons for which queries are withheld, the most frequent first."""
+    queries: Counter[str] = Counter()
+    pairs: Counter[str] = Counter()
+    for query in manifest.withheld:
+        for reason in query.reasons:
+            queries[reason.code] += 1
+            pairs[reason.code] += reason.pairs
+    return [
+        WithheldFor(str(REASONS.get(code, code)), number, pairs[code])
+        for code, number in queries.most_common()
+    ]
 
 
 def list_annotators(study: Study) -> list[str]:

@@ -5,9 +5,12 @@ without importing them; a test compares the two.
 """
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
 
@@ -107,6 +110,17 @@ def as_duration(seconds: float) -> str:
     return _("%(hours)s h %(minutes)02d min") % {"hours": as_count(hours), "minutes": minutes}
 
 
+def as_p_value(value: float | None) -> str:
+    return f"< {as_ratio(0.001)}" if value is not None and value < 0.001 else as_ratio(value)
+
+
+def as_ago(moment: datetime) -> str:
+    """How long ago, in words."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("a moment ago")
+    return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
+
+
 def as_words(text: str | None) -> str:
     """A band or reason of the statistics in the reader's language."""
     return _(text) if text else ""
@@ -193,21 +207,20 @@ def say_how_sure(payload: Mapping[str, Any]) -> str:
 
 
 def say_citations(payload: Mapping[str, Any]) -> str:
-    """How the split pairs cite the rubric, in one sentence."""
-    kinds, splits = payload["split_kinds"], payload["splits"]
-    if not splits:
+    """How the split pairs cite the rubric, in one sentence, or two where some cite nothing."""
+    kinds = {key: as_count(number) for key, number in payload["split_kinds"].items()}
+    if not payload["splits"]:
         return ""
-    return _(
-        "Of the %(splits)s splits, %(dimensions)s cite different dimensions, %(clauses)s one "
-        "dimension with different readings, %(same)s the same reading; on %(unknown)s a label "
-        "names no dimension, so nothing is known of them."
-    ) % {
-        "splits": as_count(splits),
-        "dimensions": as_count(kinds["different_dimensions"]),
-        "clauses": as_count(kinds["different_clauses"]),
-        "same": as_count(kinds["same_reading"]),
-        "unknown": as_count(kinds["unknown_citation"]),
-    }
+    text = _(
+        "Of the %(splits)s splits, %(different_dimensions)s cite different dimensions, "
+        "%(different_clauses)s one dimension with different readings, and %(same_reading)s the "
+        "same reading."
+    )
+    if payload["split_kinds"]["unknown_citation"]:
+        text += " " + _(
+            "On the other %(unknown_citation)s a label names no dimension, so their cause is unknown."
+        )
+    return text % {**kinds, "splits": as_count(payload["splits"])}
 
 
 def say_what_stands_beside(payload: Mapping[str, Any]) -> list[str]:
