@@ -99,7 +99,8 @@ def test_a_recheck_takes_the_place_of_the_label_it_renews(cast: Cast):
 
 def test_of_two_rechecks_the_later_round_holds(cast: Cast):
     judge_all(cast, ana=[0, 0, 0], ben=[2, 0, 0])
-    for position, grade in ((1, 1), (2, 2)):
+    # The one that stands later was made first.
+    for position, grade in ((2, 2), (1, 1)):
         recheck = make.make_round(
             cast.study, f"recheck-{position}", kind="recheck", position=position
         )
