@@ -95,8 +95,8 @@ def _link(member: Member, account: User, *, user: User | None) -> bool:
 
 
 def _add_roles(member: Member, roles: Collection[Role | str], *, user: User | None) -> bool:
-    wanted = {Role(role).value for role in roles}
-    added = sorted(wanted - set(member.roles))
+    wanted = dict.fromkeys(Role(role).value for role in roles)
+    added = [role for role in wanted if role not in member.roles]
     if not added:
         return False
     member.roles = [*member.roles, *added]

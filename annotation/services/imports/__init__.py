@@ -47,13 +47,14 @@ INSERT INTO annotation_judgment (public_id, round_id, pair_id, annotator_id, rub
     grade, is_unsure, decided_by_id, clause_id, note, source, is_surplus, active_seconds,
     judged_at, recorded_at)
 SELECT public_id, round_id, pair, member, rubric, grade, is_unsure, dimension, clause_id,
-    note, source, false, active_seconds, coalesce(judged_at, now()), now()
+    note, source, false, active_seconds, coalesce(judged_at, statement_timestamp()),
+    statement_timestamp()
 FROM new_label ORDER BY line
 """
 
 LOG_JUDGMENTS = """
 INSERT INTO studies_action (study_id, at, name, user_id, member_id, data)
-SELECT %(study)s, now(), 'judgment.imported', %(user)s, member, jsonb_build_object(
+SELECT %(study)s, statement_timestamp(), 'judgment.imported', %(user)s, member, jsonb_build_object(
     'grade', grade, 'decided_by', coalesce(decided_by, ''), 'clause', coalesce(clause, ''),
     'note', note, 'query_id', query_id, 'doc_id', doc_id, 'round', round,
     'rubric_version', rubric_number, 'judgment', public_id)

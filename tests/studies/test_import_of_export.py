@@ -1,0 +1,77 @@
+"""A study moves whole: what is exported comes in as an equal study."""
+
+import json
+from datetime import timedelta
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.utils import timezone
+from PIL import Image
+
+from studies.models import DocumentText, RoundQuery
+from studies.services.log import record_action
+from tests import factories as make
+from tests.cast import Cast
+
+pytestmark = pytest.mark.django_db
+
+
+def export(slug: str, folder: Path) -> dict[str, str]:
+    """Export a study as a folder; returns its text files by name."""
+    call_command("export", slug, "study", "-o", str(folder), stdout=StringIO())
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".png"
+    }
+
+
+def fill(cast: Cast) -> None:
+    """Something of everything that a study can hold."""
+    study, (first, second, third, *_) = cast.study, cast.pairs
+    make.make_run(study, "alpha run", {"q1": ["q1-d1", "q1-d2"], "q2": ["q2-d3", "far-away"]})
+    image = make.make_document(study, "pump", text=None, title="A pump", format="image")
+    stream = BytesIO()
+    Image.new("RGB", (3, 3)).save(stream, "PNG")
+    name = default_storage.save("documents/some.png", ContentFile(stream.getvalue()))
+    DocumentText.objects.create(document=image, image=name)
+    make.make_pair(first.query, image)
+    make.make_document(
+        study, "old", metadata={"n": [1, "ü"]}, effective_date="2025-01-02", superseded_by="new"
+    )
+    make.make_judgment(cast.main, first, cast.ana, 2, clause="procedural", note="=1+1")
+    make.make_judgment(cast.main, second, cast.ana, None, active_seconds=4.25)
+    bot = make.make_member(study, "bot", with_account=False, is_machine=True)
+    make.make_judgment(cast.main, third, bot, 0, source="import", decided_by=None)
+    make.make_judgment(cast.main, third, cast.ben, 0, is_surplus=True)
+    query = RoundQuery.objects.get(query=first.query)
+    make.make_claim(query, cast.ana, expires_at=timezone.now() - timedelta(hours=3))
+    RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)
+    record_action(study, "judgment.recorded", member=cast.ana, user=cast.ana.user, data={"a": 1})
+
+
+def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -> None:
+    fill(cast)
+    before = export("alpha", tmp_path / "before")
+    settings = tmp_path / "before" / "study.yaml"
+    settings.write_text(settings.read_text().replace("study: alpha", "study: moved"))
+    out = StringIO()
+    call_command("import_study", str(tmp_path / "before"), stdout=out)
+    after = export("moved", tmp_path / "after")
+    assert after.keys() == before.keys()
+    log = [json.loads(line) for line in before.pop("log.jsonl").splitlines()]
+    moved = [json.loads(line) for line in after.pop("log.jsonl").splitlines()]
+    assert [line for line in moved if line in log] == log
+    assert not any(line["name"] == "judgment.imported" for line in moved)
+    before["study.yaml"] = settings.read_text()
+    assert after == before
+    images = [
+        (tmp_path / name / "images" / "pump.png").read_bytes() for name in ("before", "after")
+    ]
+    assert images[0] == images[1]
+    call_command("import_study", str(tmp_path / "before"), stdout=out)
+    assert "moved is unchanged" in out.getvalue()
