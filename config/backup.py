@@ -63,7 +63,7 @@ def _connection_options() -> list[str]:
 
 def _run(program: str, *arguments: str) -> None:
     _, environment = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
-    answer = subprocess.run(  # noqa: S603
+    answer = subprocess.run(
         [_find(program), *arguments],
         env=os.environ | (environment or {}),
         stdin=subprocess.DEVNULL,

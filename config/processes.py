@@ -142,7 +142,7 @@ class _Child:
 
     def start(self) -> None:
         self.started_at = time.monotonic()
-        self.process = subprocess.Popen(  # noqa: S603
+        self.process = subprocess.Popen(
             self.spec.command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -34,7 +34,7 @@ class Account(NamedTuple):
         self, command: list[str], *, stdin: int, stdout: int | IO[bytes]
     ) -> subprocess.Popen[bytes]:
         """Start a program as this account, in a place that it may enter."""
-        return subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(
             command,
             stdin=stdin,
             stdout=stdout,
@@ -89,7 +89,7 @@ def _add_system_account() -> None:
     if useradd is not None:
         options = ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
         command = [useradd, *options, ROOT_RUNS_SERVER_AS]
-        subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+        subprocess.run(command, capture_output=True, check=False)
 
 
 def let_pass(path: Path) -> None:

@@ -130,7 +130,7 @@ def _has_users(home: Path) -> bool:
 
 def _start_keeper(home: Path) -> None:
     command = [sys.executable, "-E", "-S", "-m", "config.postgres.keeper"]
-    started = subprocess.run(  # noqa: S603
+    started = subprocess.run(
         [*command, str(home), str(programs_directory())],
         cwd=Path(__file__).resolve().parent.parent.parent,
         stdin=subprocess.DEVNULL,

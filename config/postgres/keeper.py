@@ -56,7 +56,7 @@ def _is_server(pid: int, data: Path) -> bool:
         if Path("/proc/self").exists():
             return False
         listing = ["ps", "-o", "command=", "-p", str(pid)]
-        answer = subprocess.run(listing, capture_output=True, check=False)  # noqa: S603
+        answer = subprocess.run(listing, capture_output=True, check=False)
         command = answer.stdout.decode()
     return "postgres" in command and str(data) in command
 
