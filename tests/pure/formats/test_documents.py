@@ -50,6 +50,10 @@ def test_a_csv_corpus_takes_documents_longer_than_the_csv_module_allows() -> Non
     assert record.metadata == {"brand": "b"}
 
 
+def test_an_empty_text_cell_is_a_text_that_is_not_known() -> None:
+    assert good(read_corpus_csv, "doc_id,title,text\nd1,T,\n")[0].text is None
+
+
 def test_the_same_document_twice_is_noted_and_read_once() -> None:
     line = '{"_id": "d1", "text": "t"}\n'
     records, problems = read(read_corpus_jsonl, line + line)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from studies.formats.controls import read_controls
+from studies.formats.controls import read_controls, write_controls
 from studies.formats.judgments import read_judgments_csv
 from studies.formats.pools import read_pool_csv, read_pool_json
 from studies.formats.qrels import read_qrels, write_qrels
@@ -72,6 +72,15 @@ def test_controls_take_a_grade_by_value_or_by_name() -> None:
         ControlRecord("q1", "d1", 2, "recency", "trap", 2),
         ControlRecord("q1", "d2", "partial", "fit", "", 3),
     ]
+
+
+def test_controls_are_written_without_formulas_and_with_their_grades_as_numbers() -> None:
+    records = [
+        ControlRecord("=q", "d1", -1, "fit", "=1+1", 0),
+        ControlRecord("=q", "d2", "=best", "fit", "", 0),
+    ]
+    lines = list(write_controls(records))
+    assert lines[1:] == ["=q,d1,-1,fit,'=1+1\r\n", "=q,d2,'=best,fit,\r\n"]
 
 
 def test_a_json_pool_ranks_by_the_order_of_its_lists() -> None:

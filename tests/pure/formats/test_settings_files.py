@@ -132,6 +132,12 @@ def test_dimensions_alone_leave_the_grades_to_the_starter() -> None:
     assert rubric == RubricFile(None, [DimensionSpec("fit", "It fits.")], [])
 
 
+def test_grades_of_one_or_more_are_relevant_unless_the_file_says_otherwise() -> None:
+    content = "grades: [{value: 0, name: a}, {value: 1, name: b}, {value: 2, name: c}]"
+    (rubric,), _ = read(lambda s, **k: [read_rubric(s, **k)], content)
+    assert [grade.relevant for grade in rubric.grades] == [False, True, True]
+
+
 def test_short_clauses_are_written_in_their_short_form() -> None:
     clause = ClauseSpec("policy", ["policy"], "Is it dated?")
     rubric = RubricFile(None, [DimensionSpec("fit", "Does it fit?", [clause])], [])
