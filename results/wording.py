@@ -218,7 +218,7 @@ def say_citations(payload: Mapping[str, Any]) -> str:
     )
     if payload["split_kinds"]["unknown_citation"]:
         text += " " + _(
-            "On the other %(unknown_citation)s a label names no dimension, so their cause is unknown."
+            "On the other %(unknown_citation)s a label names no dimension: that tells nothing."
         )
     return text % {**kinds, "splits": as_count(payload["splits"])}
 

@@ -1,0 +1,140 @@
+"""Does a class split more than the rest? Whole queries compared, at equal numbers of labels."""
+
+from dataclasses import dataclass
+from math import comb, prod
+
+import numpy as np
+
+from results.statistics.diagnosis.resampling import TOLERANCE, permute_classes
+from results.statistics.diagnosis.thresholds import PERMUTATIONS, SEED
+from results.statistics.splits import find_spread
+from results.statistics.table import FloatArray, IntArray, LabelTable
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySplits:
+    """The queries with a pair labelled at least twice (length U) and their splits.
+
+    `pairs` and `splits` (U x M) go by number of labels, one column for each of `sizes`;
+    `query_class` is -1 for the unclassified.
+    """
+
+    query: IntArray
+    query_class: IntArray
+    sizes: IntArray
+    pairs: IntArray
+    splits: IntArray
+
+    @property
+    def n_pairs(self) -> IntArray:
+        result: IntArray = self.pairs.sum(axis=1)
+        return result
+
+    @property
+    def stratum(self) -> IntArray:
+        """Labels per pair of each query, rounded: classes are dealt out among equals."""
+        labels: FloatArray = self.pairs @ self.sizes
+        return np.rint(labels / self.n_pairs).astype(np.int64)
+
+    @property
+    def excess(self) -> FloatArray:
+        """Splits of each query above what its pairs show in the whole study (length U)."""
+        seen = self.pairs.sum(axis=0)
+        rate = self.splits.sum(axis=0) / np.maximum(seen, 1)
+        result: FloatArray = self.splits.sum(axis=1) - self.pairs @ rate
+        return result
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """How much more a class splits than the rest.
+
+    `ratio` is its splits over those it would have at the rest's rates for the same numbers of
+    labels, `None` where the rest has no split there or no such pair. `p_value` is one-sided and
+    `None` where no other class has queries with as many labels. `least_p` is the smallest p that
+    the numbers of queries allow, 1 at most.
+    """
+
+    queries: int
+    ratio: float | None
+    p_value: float | None
+    least_p: float
+
+
+def count_query_splits(table: LabelTable) -> QuerySplits:
+    """Pairs and splits of every query that has a pair labelled at least twice."""
+    spread = find_spread(table)
+    labels = table.pair_sizes[table.pair_sizes >= 2]
+    query, row = np.unique(spread.query, return_inverse=True)
+    sizes, column = np.unique(labels, return_inverse=True)
+    shape = (len(query), len(sizes))
+    cell = row * len(sizes) + column
+    return QuerySplits(
+        query=query,
+        query_class=table.query_class[query],
+        sizes=sizes,
+        pairs=np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape),
+        splits=np.bincount(cell[spread.split], minlength=shape[0] * shape[1]).reshape(shape),
+    )
+
+
+def measure_concentration(
+    counts: QuerySplits,
+    classes: int,
+    *,
+    seed: int = SEED,
+    permutations: int = PERMUTATIONS,
+) -> list[Concentration]:
+    """The concentration of every class code below `classes`.
+
+    Statistic: mean excess per pair of the class less that of the rest, over its standard error
+    with queries as the units. Being a ratio to its own error, it stays honest where classes differ
+    in pairs per query (studentised permutation, Janssen 1997, Chung and Romano 2013).
+    """
+    columns = np.column_stack([counts.excess, counts.excess**2, counts.n_pairs])
+    codes = np.arange(classes)
+    observed = _standardise(counts.query_class[None, :], columns, codes)[0]
+    reached, draws = np.zeros(classes), 0
+    for drawn in permute_classes(
+        counts.query_class, counts.stratum, seed=seed, permutations=permutations
+    ):
+        statistics = _standardise(drawn, columns, codes)
+        reached += (statistics >= observed - TOLERANCE).sum(axis=0)
+        draws += len(drawn)
+    p_values = (1 + reached) / (1 + draws)
+    return [_describe(counts, code, float(p_values[code])) for code in range(classes)]
+
+
+def _standardise(query_class: IntArray, columns: FloatArray, codes: IntArray) -> FloatArray:
+    """The statistic of each class in each row of `query_class` (draws x classes)."""
+    sums = np.stack([(query_class == code).astype(np.float64) @ columns for code in codes], axis=1)
+    rest = columns.sum(axis=0) - sums
+    pairs, rest_pairs = np.maximum(sums[..., 2], 1), np.maximum(rest[..., 2], 1)
+    difference = sums[..., 0] / pairs - rest[..., 0] / rest_pairs
+    variance = sums[..., 1] / pairs**2 + rest[..., 1] / rest_pairs**2
+    result: FloatArray = difference / np.sqrt(np.maximum(variance, TOLERANCE**2))
+    return result
+
+
+def _describe(counts: QuerySplits, code: int, p_value: float) -> Concentration:
+    inside = counts.query_class == code
+    strata = np.unique(counts.stratum)
+    arrangements = prod(
+        comb(int(here.sum()), int((here & inside).sum()))
+        for here in (counts.stratum == stratum for stratum in strata)
+    )
+    return Concentration(
+        queries=int(inside.sum()),
+        ratio=_find_ratio(counts, code),
+        p_value=p_value if arrangements > 1 else None,
+        least_p=1 / arrangements,
+    )
+
+
+def _find_ratio(counts: QuerySplits, code: int) -> float | None:
+    inside = counts.query_class == code
+    pairs, rest_pairs = counts.pairs[inside].sum(axis=0), counts.pairs[~inside].sum(axis=0)
+    shared = rest_pairs > 0
+    rest_rate = counts.splits[~inside].sum(axis=0)[shared] / rest_pairs[shared]
+    expected = float(pairs[shared] @ rest_rate)
+    return float(counts.splits[inside].sum(axis=0)[shared].sum()) / expected if expected else None

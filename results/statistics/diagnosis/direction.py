@@ -1,0 +1,167 @@
+"""Do a class's splits run one way, more than the same annotators show elsewhere?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+
+from results.statistics.counts import Comparisons
+from results.statistics.diagnosis.shares import Answers, ShareTest
+from results.statistics.diagnosis.thresholds import LEVEL, MINIMUM_REFERENCE
+from results.statistics.table import BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two annotators (codes, a < b), or one against all others (`b` is `None`)."""
+
+    a: int
+    b: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedSplits:
+    """Who is higher how often, for each query and contrast.
+
+    `query` (length U) are the codes of the queries with a comparison that differs; the columns of
+    `answers` belong to `contrasts`, yes is "a is higher", and even odds are expected.
+    """
+
+    query: IntArray
+    contrasts: tuple[Contrast, ...]
+    answers: Answers
+
+    @property
+    def is_between_two(self) -> BoolArray:
+        """Which contrasts are two annotators (length K)."""
+        return np.array([contrast.b is not None for contrast in self.contrasts], dtype=bool)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One contrast in one class: counts, and the p value adjusted over all contrasts.
+
+    `compared_with_rest` is false where the rest has fewer than ten directed splits, so that even
+    odds are all there is to compare with; `rest_*` are the counts of the reference all the same.
+    """
+
+    a: int
+    b: int | None
+    a_higher: int
+    b_higher: int
+    rest_a_higher: int
+    rest_b_higher: int
+    compared_with_rest: bool
+    excess: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Leniency:
+    """Two annotators over all queries that belong to no hole.
+
+    `lenient` is the code of the one who is higher everywhere, `None` where neither is.
+    """
+
+    a: int
+    b: int
+    a_higher: int
+    b_higher: int
+    p_value: float
+    lenient: int | None
+
+
+def count_directed(comparisons: Comparisons) -> DirectedSplits:
+    """Count the comparisons that differ, by query and contrast."""
+    rows = comparisons.take(
+        np.flatnonzero(comparisons.first_grade != comparisons.second_grade).astype(np.int64)
+    )
+    query, row = np.unique(rows.query, return_inverse=True)
+    width = int(rows.second.max(initial=0)) + 1
+    codes, column = np.unique(
+        rows.first.astype(np.int64) * width + rows.second, return_inverse=True
+    )
+    pairs = [(int(code // width), int(code % width)) for code in codes]
+    shape = (len(query), len(pairs))
+    first_higher = rows.first_grade > rows.second_grade
+    higher = csr_array((first_higher.astype(np.float64), (row, column)), shape=shape)
+    lower = csr_array(((~first_higher).astype(np.float64), (row, column)), shape=shape)
+    contrasts, higher, lower = _add_others(pairs, higher, lower)
+    asked = higher + lower
+    return DirectedSplits(query, contrasts, Answers(higher, asked, asked * 0.5))
+
+
+def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direction]:
+    """The contrasts that have a directed split in the class."""
+    asked = [(place, contrast) for place, contrast in enumerate(directed.contrasts)]
+    return [
+        Direction(
+            a=contrast.a,
+            b=contrast.b,
+            a_higher=int(test.yes[place]),
+            b_higher=int(test.asked[place] - test.yes[place]),
+            rest_a_higher=int(test.reference_yes[place]),
+            rest_b_higher=int(test.reference_asked[place] - test.reference_yes[place]),
+            compared_with_rest=bool(test.compared[place]),
+            excess=float(test.excess[place]),
+            p_value=float(test.p_value[place]),
+        )
+        for place, contrast in asked
+        if test.asked[place]
+    ]
+
+
+def describe_leniency(
+    directed: DirectedSplits, test: ShareTest, query_class: IntArray, outside: BoolArray
+) -> list[Leniency]:
+    """Leniency of every two annotators; `test` is that of the queries `outside` of any hole.
+
+    It needs p at most 0.05, and the same one on top in every class with ten directed splits.
+    """
+    found = []
+    for place in np.flatnonzero(directed.is_between_two & (test.asked > 0)).tolist():
+        contrast, side = directed.contrasts[place], float(test.side[place])
+        uniform = test.p_value[place] <= LEVEL and all(
+            _lean(directed, place, outside & (query_class == code)) in (0, side)
+            for code in np.unique(query_class)
+        )
+        assert contrast.b is not None
+        found.append(
+            Leniency(
+                a=contrast.a,
+                b=contrast.b,
+                a_higher=int(test.yes[place]),
+                b_higher=int(test.asked[place] - test.yes[place]),
+                p_value=float(test.p_value[place]),
+                lenient=(contrast.a if side > 0 else contrast.b) if uniform else None,
+            )
+        )
+    return found
+
+
+def _lean(directed: DirectedSplits, place: int, rows: BoolArray) -> float:
+    """1 or -1 for who is on top in these queries, 0 where too few splits can tell."""
+    chosen = np.flatnonzero(rows)
+    asked = directed.answers.asked[chosen][:, [place]].sum()
+    lead = 2 * directed.answers.yes[chosen][:, [place]].sum() - asked
+    return float(np.sign(lead)) if asked >= MINIMUM_REFERENCE else 0.0
+
+
+def _add_others(
+    pairs: list[tuple[int, int]], higher: csr_array, lower: csr_array
+) -> tuple[tuple[Contrast, ...], csr_array, csr_array]:
+    """Add each annotator against all others where three or more took part."""
+    contrasts = tuple(Contrast(a, b) for a, b in pairs)
+    people = sorted({code for both in pairs for code in both})
+    if len(people) < 3:
+        return contrasts, higher, lower
+    is_first = csr_array([[float(a == code) for code in people] for a, _ in pairs])
+    is_second = csr_array([[float(b == code) for code in people] for _, b in pairs])
+    above = higher @ is_first + lower @ is_second
+    below = lower @ is_first + higher @ is_second
+    others = tuple(Contrast(code, None) for code in people)
+    return (
+        (*contrasts, *others),
+        hstack([higher, above]).tocsr(),
+        hstack([lower, below]).tocsr(),
+    )

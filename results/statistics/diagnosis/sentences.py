@@ -1,0 +1,241 @@
+"""What the diagnosis says, as data and as English.
+
+A `Sentence` is a code with its values: whoever shows it may write it in another language. The
+English text is made here from the same values.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from results.statistics.diagnosis.citation import Citation
+from results.statistics.diagnosis.concentration import Concentration
+from results.statistics.diagnosis.direction import Direction, Leniency
+from results.statistics.diagnosis.thresholds import PLANNED_EXCESS
+from results.statistics.diagnosis.verdict import Need, Verdict
+from results.statistics.splits import SplitRate
+
+Value = str | int | float | None
+
+_TEXTS: Mapping[str, str] = {
+    "concentrated": (
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p})."
+    ),
+    "not_concentrated": (
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of single "
+        "queries give (p {p})."
+    ),
+    "slightly_more": (
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): more, but less than one and a half times as often."
+    ),
+    "not_comparable": (
+        "{splits} of {pairs} pairs of class {name} split; no pair elsewhere has as many labels, "
+        "so there is nothing to compare them with."
+    ),
+    "nothing_labelled": "No pair of class {name} has the labels of two people.",
+    "direction_against_rest": (
+        "{higher} is higher than {lower} in {count} of {total} differing labels here, and in "
+        "{rest_count} of {rest_total} elsewhere (p {p})."
+    ),
+    "direction_against_even_odds": (
+        "{higher} is higher than {lower} in {count} of {total} differing labels here (p {p} "
+        "against even odds); elsewhere the two differ only {rest_total} times, so leniency cannot "
+        "be excluded."
+    ),
+    "no_direction": "Its splits run in no direction of their own (n = {total} differing labels).",
+    "apart_from_rest": (
+        "{count} of {total} differing labels whose citations are known cite different dimensions "
+        "or clauses, against {rest_count} of {rest_total} elsewhere and {chance} by chance (p {p})."
+    ),
+    "apart_from_chance": (
+        "{count} of {total} differing labels whose citations are known cite different dimensions "
+        "or clauses, against {chance} by chance (p {p}); elsewhere only {rest_total} are known."
+    ),
+    "citations": (
+        "Of its {splits} splits {same} cite the same reading, {different} different dimensions or "
+        "clauses, {unknown} are unknown: nothing of its own."
+    ),
+    "citations_unknown": (
+        "None of its {splits} splits names a deciding dimension on both sides, so whether people "
+        "read the rubric apart is unknown."
+    ),
+    "write_clause": (
+        "The rubric is silent here and a majority vote cannot settle it: write a clause for class "
+        "{name} and recheck its {pairs} pairs."
+    ),
+    "adjudicate": "These look like slips on harder queries: adjudicate the {splits} splits.",
+    "nothing_to_do": "There is nothing to mend.",
+    "label_more": (
+        "Too little to tell: have {pairs} more pairs of class {name} labelled by two people or "
+        "more, to see a hole that splits {points} points above the rest in four cases of five."
+    ),
+    "label_more_queries": (
+        "Too little to tell: have {pairs} more pairs of class {name}, on at least {queries} more "
+        "queries, labelled by two people or more."
+    ),
+    "label_rest": (
+        "Too little elsewhere to compare with: have {rest_pairs} more pairs of other classes "
+        "labelled by as many people as these."
+    ),
+    "lenient": (
+        "{higher} is higher than {lower} in {count} of {total} differing labels outside of any "
+        "hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the grades."
+    ),
+    "study_hole": "The rubric is silent in {names}: mend it there before anything else.",
+    "study_slips": "No hole, but {names} split more than the rest: adjudicate those splits.",
+    "study_noise": "Splits are spread as chance and single hard queries spread them.",
+    "study_too_little_data": "Too little is labelled twice to say where people split.",
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A code of this module with the values of its text."""
+
+    code: str
+    values: Mapping[str, Value]
+
+    @property
+    def text(self) -> str:
+        return _TEXTS[self.code].format(**{k: _show(k, v) for k, v in self.values.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        return {"code": self.code, "values": dict(self.values), "text": self.text}
+
+
+def say_concentration(
+    name: str,
+    inside: SplitRate,
+    rest: SplitRate,
+    found: Concentration,
+    p: float | None,
+    *,
+    concentrated: bool,
+    level: float,
+) -> Sentence:
+    """The splits of the class beside those of the rest."""
+    values: dict[str, Value] = {
+        "name": name,
+        "splits": inside.splits,
+        "pairs": inside.pairs,
+        "rate": inside.value,
+        "rest_splits": rest.splits,
+        "rest_pairs": rest.pairs,
+        "rest_rate": rest.value,
+        "p": p,
+    }
+    if not inside.pairs:
+        return Sentence("nothing_labelled", {"name": name})
+    if p is None:
+        return Sentence("not_comparable", values)
+    if concentrated:
+        return Sentence("concentrated", values)
+    return Sentence("slightly_more" if p <= level else "not_concentrated", values)
+
+
+def say_direction(names: tuple[str, ...], leading: Direction | None, total: int) -> Sentence:
+    """The contrast that sets the class apart, or that none does."""
+    if leading is None:
+        return Sentence("no_direction", {"total": total})
+    a = names[leading.a]
+    b = "the others" if leading.b is None else names[leading.b]
+    is_a = leading.a_higher > leading.b_higher
+    against = "rest" if leading.compared_with_rest else "even_odds"
+    return Sentence(
+        f"direction_against_{against}",
+        {
+            "higher": a if is_a else b,
+            "lower": b if is_a else a,
+            "count": max(leading.a_higher, leading.b_higher),
+            "total": leading.a_higher + leading.b_higher,
+            "rest_count": leading.rest_a_higher if is_a else leading.rest_b_higher,
+            "rest_total": leading.rest_a_higher + leading.rest_b_higher,
+            "p": leading.p_value,
+        },
+    )
+
+
+def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:
+    """What the splits cite, and whether that sets the class apart."""
+    if not found.known:
+        return Sentence("citations_unknown", {"splits": splits})
+    if not apart:
+        return Sentence(
+            "citations",
+            {
+                "splits": splits,
+                "same": found.same_reading,
+                "different": found.different_dimension + found.different_reading,
+                "unknown": found.unknown,
+            },
+        )
+    return Sentence(
+        "apart_from_rest" if found.compared_with_rest else "apart_from_chance",
+        {
+            "count": found.apart,
+            "total": found.known,
+            "rest_count": found.rest_apart,
+            "rest_total": found.rest_known,
+            "chance": found.chance,
+            "p": found.p_value,
+        },
+    )
+
+
+def say_what_to_do(verdict: Verdict, name: str, inside: SplitRate, need: Need) -> list[Sentence]:
+    """What follows from the verdict."""
+    if verdict == "hole":
+        return [Sentence("write_clause", {"name": name, "pairs": inside.pairs})]
+    if verdict == "slips":
+        return [Sentence("adjudicate", {"splits": inside.splits})]
+    if verdict == "noise":
+        return [Sentence("nothing_to_do", {})]
+    said = []
+    if need.queries:
+        values = {"name": name, "pairs": need.pairs, "queries": need.queries}
+        said.append(Sentence("label_more_queries", values))
+    elif need.pairs:
+        points = round(100 * PLANNED_EXCESS)
+        values = {"name": name, "pairs": need.pairs, "points": points}
+        said.append(Sentence("label_more", values))
+    if need.rest_pairs:
+        said.append(Sentence("label_rest", {"rest_pairs": need.rest_pairs}))
+    return said
+
+
+def say_study(verdict: Verdict, names: list[str]) -> Sentence:
+    """The verdict on the study; `names` are the classes that have it."""
+    values = {"names": ", ".join(names)} if verdict in ("hole", "slips") else {}
+    return Sentence(f"study_{verdict}", values)
+
+
+def say_leniency(names: tuple[str, ...], found: Leniency) -> Sentence:
+    """Who is higher everywhere; only for a pair of whom one is lenient."""
+    is_a = found.lenient == found.a
+    return Sentence(
+        "lenient",
+        {
+            "higher": names[found.a if is_a else found.b],
+            "lower": names[found.b if is_a else found.a],
+            "count": found.a_higher if is_a else found.b_higher,
+            "total": found.a_higher + found.b_higher,
+            "p": found.p_value,
+        },
+    )
+
+
+def _show(name: str, value: Value) -> str:
+    """Shares as per cent, p values to three places, everything else as it is."""
+    if name in ("rate", "rest_rate", "chance"):
+        return "–" if value is None else _percent(float(value))
+    if name == "p":
+        assert isinstance(value, float)
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return str(value)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if 0 < share < 0.01 else f"{share:.0%}"

@@ -1,0 +1,34 @@
+"""Every number that a verdict depends on. `docs/diagnosis.md` says what each was chosen for."""
+
+LEVEL = 0.05
+"""Bound on the share of studies in which a class is falsely called a hole."""
+
+DIRECTION_SHARE, CITATION_SHARE = 0.65, 0.35
+"""How direction and citation divide the level, where both can be tested.
+
+With these shares either can reach it in a class of `MINIMUM_QUERIES` queries.
+"""
+
+MINIMUM_RATIO = 1.5
+"""A class that splits less than this many times as often as the rest is not concentrated."""
+
+MINIMUM_EXCESS = 0.10
+"""A share that exceeds its reference by less than this sets no class apart."""
+
+MINIMUM_REFERENCE = 10
+"""Splits that the rest must have before a class is compared with it."""
+
+MINIMUM_QUERIES = 6
+"""Queries below which no class is tested in earnest: 2 / 2^6 is the first p below 0.05."""
+
+PLANNED_EXCESS = 0.30
+"""The hole that a class must be able to show: split rate this much above the rest's."""
+
+PLANNED_POWER = 0.80
+"""How surely it must be able to show it."""
+
+SEED = 1960
+"""Seed of every random draw, so that the same labels give the same verdict."""
+
+PERMUTATIONS = 4_999
+"""Random draws for each test; fewer where there are many queries, see `resampling`."""

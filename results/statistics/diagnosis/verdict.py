@@ -1,0 +1,119 @@
+"""The verdict on a class, and how many pairs more it would take to reach one."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.stats import norm
+
+from results.statistics.diagnosis.concentration import Concentration, QuerySplits
+from results.statistics.diagnosis.thresholds import (
+    CITATION_SHARE,
+    DIRECTION_SHARE,
+    LEVEL,
+    MINIMUM_QUERIES,
+    MINIMUM_RATIO,
+    PLANNED_EXCESS,
+    PLANNED_POWER,
+)
+from results.statistics.splits import SplitRate
+
+Verdict = Literal["hole", "slips", "noise", "too_little_data"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+"""From the gravest to the least telling; a study has the gravest verdict of its classes."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a class still needs before its verdict is more than a guess; all zero: nothing.
+
+    `pairs` more of the class, `queries` more of it, and `rest_pairs` more outside of it.
+    """
+
+    pairs: int
+    queries: int
+    rest_pairs: int
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs or self.queries or self.rest_pairs)
+
+
+def is_concentrated(found: Concentration, p_adjusted: float | None) -> bool:
+    """Splits more than the rest beyond chance, and not by a trifle."""
+    if p_adjusted is None or p_adjusted > LEVEL:
+        return False
+    return found.ratio is None or found.ratio >= MINIMUM_RATIO
+
+
+def weigh_apart(direction: float | None, citation: float | None) -> float:
+    """One p for "direction or citation sets it apart" (weighted Bonferroni), 1 with neither."""
+    if direction is None or citation is None:
+        alone = [p for p in (direction, citation) if p is not None]
+        return min([1.0, *alone])
+    return min(1.0, direction / DIRECTION_SHARE, citation / CITATION_SHARE)
+
+
+def decide(*, concentrated: bool, apart: bool, need: Need) -> Verdict:
+    """The first that holds: hole, too little data, slips, noise."""
+    if concentrated and apart:
+        return "hole"
+    if need:
+        return "too_little_data"
+    return "slips" if concentrated else "noise"
+
+
+def decide_study(verdicts: Collection[Verdict]) -> Verdict:
+    """The gravest of the classes' verdicts; too little data where there is no class."""
+    return min(verdicts, key=VERDICTS.index, default="too_little_data")
+
+
+def find_need(
+    found: Concentration, inside: SplitRate, rest: SplitRate, *, tests: int, spread: float
+) -> Need:
+    """What is missing to see a hole that splits 30 points more than the rest, 4 times in 5.
+
+    Normal approximation for two rates, one-sided at 0.05 / `tests`, with `spread` as design effect
+    (variance between queries over the binomial variance). One split in ten pairs is assumed
+    beforehand for the rest, so that a rest without data has a rate.
+    """
+    low = (rest.splits + 1) / (rest.pairs + 10)
+    high = min(low + PLANNED_EXCESS, 0.95)
+    deviates = norm.isf(LEVEL / max(tests, 1)) + norm.isf(1 - PLANNED_POWER)
+    allowed = ((high - low) / deviates) ** 2
+    inside_variance, rest_variance = (spread * rate * (1 - rate) for rate in (high, low))
+    taken = rest_variance / rest.pairs if rest.pairs else allowed
+    is_rest_small = taken > 0.8 * allowed
+    if is_rest_small:
+        taken = allowed / 2
+    needed = ceil(inside_variance / (allowed - taken))
+    rest_needed = ceil(rest_variance / taken) if is_rest_small else 0
+    queries = max(MINIMUM_QUERIES - found.queries, 0)
+    per_query = inside.pairs / found.queries if found.queries else 1.0
+    return Need(
+        pairs=max(needed - inside.pairs, ceil(queries * per_query), 0),
+        queries=queries,
+        rest_pairs=_find_rest_need(found, rest, rest_needed, needed),
+    )
+
+
+def find_spread_between_queries(counts: QuerySplits) -> float:
+    """Variance of splits between the queries of a class over the binomial variance, 1 at least."""
+    pairs, excess = counts.n_pairs, counts.excess
+    deviation, binomial = 0.0, 0.0
+    for code in np.unique(counts.query_class):
+        rows = counts.query_class == code
+        total = pairs[rows].sum()
+        mean = excess[rows].sum() / total
+        rate = counts.splits[rows].sum() / total
+        deviation += float(((excess[rows] - mean * pairs[rows]) ** 2).sum())
+        binomial += float(rate * (1 - rate) * total)
+    return max(1.0, deviation / binomial) if binomial else 1.0
+
+
+def _find_rest_need(found: Concentration, rest: SplitRate, needed: int, own: int) -> int:
+    """Pairs missing in the rest; where no query of it has as many labels, as many as the class."""
+    if found.queries and found.least_p > LEVEL and found.queries >= MINIMUM_QUERIES:
+        return max(needed - rest.pairs, own)
+    return max(needed - rest.pairs, 0)

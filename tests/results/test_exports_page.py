@@ -1,0 +1,184 @@
+"""The page of exports: counts first, then downloads with their manifests."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from results.services.exports import KINDS
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
+from studies.models import Action
+from studies.services.log import record_action
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in
+from tests.results.labelled import add_pairs, label, label_cast
+
+URL = "/studies/alpha/results/exports/"
+WITHOUT_ANNOTATOR = sorted(name for name, kind in KINDS.items() if not kind.needs_annotator)
+
+
+@pytest.fixture
+def lead(cast: Cast) -> Client:
+    return log_in(cast.lia)
+
+
+def read(client: Client, url: str = URL) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+@pytest.mark.parametrize("path", ["", "consensus-qrels/", "consensus-qrels/manifest/"])
+@pytest.mark.parametrize("person", ["ana", "ada", "sid"])
+def test_who_is_not_in_charge_gets_404(cast: Cast, path: str, person: str) -> None:
+    assert log_in(cast.user(person)).get(f"{URL}{path}").status_code == 404
+
+
+def test_page_counts_what_would_leave_and_what_is_withheld(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    page = read(lead)
+    assert "2 of 3 queries would leave the study" in page
+    assert "By consensus 6 of 9 pairs have a label that is exported" in page
+    assert "1 query withheld" in page
+    assert (
+        '<th scope="row">a tie to settle</th><td class="num">1</td><td class="num">2</td>' in page
+    )
+    assert '<code dir="auto">q1</code> Tied votes on 2 pairs.' in page
+    assert (
+        '<th scope="row">unanimous</th><td class="num">6</td><td class="num">100.0 %</td>' in page
+    )
+
+
+def test_page_counts_single_votes(cast: Cast, lead: Client) -> None:
+    cast.main.round_queries.update(annotators=1)
+    label(cast.main, cast.ana, cast.pairs, [0] * 9)
+    assert '<th scope="row">on a single vote</th><td class="num">9</td>' in read(lead)
+
+
+def test_page_lists_the_first_withheld_and_counts_the_others(cast: Cast, lead: Client) -> None:
+    for _ in range(12):
+        add_pairs(cast, "factual", 1)
+    page = read(lead)
+    assert "15 queries withheld" in page
+    assert page.count('<code dir="auto">') == 10
+    assert "and 5 more; the manifest names all of them" in page
+
+
+def test_page_offers_every_kind_with_its_manifest(cast: Cast, lead: Client) -> None:
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead)
+    for name in WITHOUT_ANNOTATOR:
+        assert f'href="{URL}{name}/"' in page
+        assert f'href="{URL}{name}/manifest/"' in page
+
+
+def test_page_of_one_annotator_counts_their_labels(cast: Cast, lead: Client) -> None:
+    label(cast.main, cast.ana, cast.pairs[:6], [0] * 6)
+    page = read(lead, f"{URL}?annotator=ana")
+    assert "2 of 3 queries would leave the study" in page
+    assert "ana’s own labels: 6 of 9 pairs" in page
+
+
+def test_page_of_an_unknown_annotator_is_404(cast: Cast, lead: Client) -> None:
+    assert lead.get(f"{URL}?annotator=nobody").status_code == 404
+
+
+@pytest.mark.parametrize("kind", WITHOUT_ANNOTATOR)
+def test_download_is_streamed_under_its_name(cast: Cast, lead: Client, kind: str) -> None:
+    label_cast(cast)
+    record_action(cast.study, "study.looked-at")
+    run_agreement(cast.study, scope=Scope())
+    response = lead.get(f"{URL}{kind}/")
+    assert response.status_code == 200
+    assert response.streaming
+    name = f"alpha-{kind}{KINDS[kind].ending}"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert b"".join(response.streaming_content)
+
+
+def test_consensus_download_holds_the_lines_counted_on_the_page(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    lines = b"".join(lead.get(f"{URL}consensus-qrels/").streaming_content).decode().splitlines()
+    assert len(lines) == 6
+    assert lines[0] == "q2 0 q2-d1 0"
+
+
+def test_annotator_download_takes_the_name(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    response = lead.get(f"{URL}annotator-qrels/?annotator=ben")
+    assert b"".join(response.streaming_content).startswith(b"q1 0 q1-d1 1\n")
+
+
+def test_download_is_logged_with_who_asked(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    b"".join(lead.get(f"{URL}consensus-qrels/").streaming_content)
+    action = Action.objects.get(name="export.made")
+    assert (action.user, action.data["kind"]) == (cast.lia.user, "consensus-qrels")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_download_given_up_leaves_no_trace(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    lead.get(f"{URL}consensus-qrels/").close()
+    assert not Action.objects.filter(name="export.made").exists()
+
+
+def test_manifest_names_withheld_queries_and_the_checksum(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    response = lead.get(f"{URL}consensus-qrels/manifest/")
+    name = "alpha-consensus-qrels.qrels.manifest.json"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+    manifest = json.loads(response.content)
+    assert [query["query_id"] for query in manifest["withheld"]] == ["q1"]
+    assert manifest["counts"]["pairs_exported"] == manifest["lines"] == 6
+    assert len(manifest["sha256"]) == 64
+
+
+def test_unknown_kind_is_404(cast: Cast, lead: Client) -> None:
+    assert lead.get(f"{URL}everything/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("annotator-qrels/", "needs the name of an annotator"),
+        ("annotator-qrels/?annotator=nobody", "no annotator named"),
+        ("annotator-qrels/manifest/", "needs the name of an annotator"),
+        ("agreement-report/", "No agreement has been computed"),
+        ("consensus-qrels/?annotator=ana", "takes no annotator"),
+    ],
+)
+def test_export_that_cannot_be_made_says_why(
+    cast: Cast, lead: Client, path: str, words: str
+) -> None:
+    response = lead.get(f"{URL}{path}")
+    assert response.status_code == 409
+    assert words in response.content.decode()
+
+
+@pytest.mark.parametrize("kind", ["consensus-qrels", "judgments", "study"])
+def test_lead_who_still_judges_gets_no_export(cast: Cast, kind: str) -> None:
+    label_cast(cast)
+    client = log_in(cast.uma)
+    assert "You are still judging" in read(client)
+    for path in (f"{kind}/", f"{kind}/manifest/"):
+        response = client.get(f"{URL}{path}")
+        assert response.status_code == 409
+        assert "judge blind" in response.content.decode()
+
+
+def test_queries_do_not_grow_with_the_study(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    lead.get(URL)
+    with CaptureQueriesContext(connection) as few:
+        lead.get(URL)
+    zoe = make.make_member(cast.study, "zoe", with_account=False)
+    for _ in range(4):
+        label(cast.main, zoe, add_pairs(cast, "factual", 3), [0, 1, None])
+    with CaptureQueriesContext(connection) as many:
+        lead.get(URL)
+    assert len(many) == len(few)

@@ -1,0 +1,305 @@
+"""The results pages: who sees them, what they say, how they are refreshed."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import translation
+
+from annotation.models import Claim
+from results.models import AgreementReport
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
+from studies.models import Job, Round
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in, post_form, read_forms
+from tests.results.labelled import add_pairs, label, label_cast
+
+URL = "/studies/alpha/results/"
+PAGES = [URL, f"{URL}agreement/", f"{URL}splits/"]
+
+
+@pytest.fixture
+def lead(cast: Cast) -> Client:
+    return log_in(cast.lia)
+
+
+def read(client: Client, url: str = URL) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def compute(cast: Cast) -> AgreementReport:
+    label_cast(cast)
+    return run_agreement(cast.study, scope=Scope())
+
+
+@pytest.mark.parametrize("url", PAGES)
+@pytest.mark.parametrize("person", ["ana", "ada", "sid", "sue"])
+def test_who_is_not_in_charge_gets_404(cast: Cast, url: str, person: str) -> None:
+    assert log_in(cast.user(person)).get(url).status_code == 404
+
+
+@pytest.mark.parametrize("url", PAGES)
+@pytest.mark.parametrize("person", ["lia", "max"])
+def test_leads_and_admins_read_the_results(cast: Cast, url: str, person: str) -> None:
+    compute(cast)
+    assert "People split most on procedural queries" in read(log_in(cast.user(person)))
+    assert log_in(cast.user(person)).get(url).status_code == 200
+
+
+def test_page_without_numbers_offers_to_compute_them(cast: Cast, lead: Client) -> None:
+    page = read(lead)
+    assert "No numbers yet" in page
+    assert "Compute the numbers" in page
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("url", PAGES)
+def test_page_computes_nothing_by_itself(cast: Cast, lead: Client, url: str) -> None:
+    lead.get(url)
+    assert not Job.objects.exists()
+    assert not AgreementReport.objects.exists()
+
+
+def test_overview_tells_each_number_with_its_size(cast: Cast, lead: Client) -> None:
+    compute(cast)
+    page = " ".join(read(lead).split())
+    for words in (
+        "2 of 3 pairs, against 0 of 6 elsewhere",
+        "Computed from 18 judgments, a moment ago.",
+        "77.8 %",
+        "of 9 comparisons agree",
+        "2 of 9 pairs split (22.2 %)",
+        "nominal, 9 pairs",
+        "36 s of active time",
+    ):
+        assert words in page
+
+
+def test_overview_shows_kappa_with_chance_and_confusion(cast: Cast, lead: Client) -> None:
+    compute(cast)
+    page = " ".join(read(lead).split())
+    assert "<bdi>ana</bdi> × <bdi>ben</bdi>" in page
+    for words in ("0.654", "35.8 %", "substantial", "fewer than 10 queries to draw from"):
+        assert words in page
+    assert '<td class="num heat-9">3</td>' in page
+    assert '<td class="num heat-6 split">1</td>' in page
+
+
+def test_alpha_card_is_green_from_080(cast: Cast, lead: Client) -> None:
+    report = compute(cast)
+    for value, is_green in ((0.80, True), (0.7999, False)):
+        report.payload["krippendorff_alpha"]["nominal"]["value"] = value
+        report.save()
+        assert ('class="card good"' in read(lead)) is is_green
+
+
+def test_undefined_measure_is_told_in_words(cast: Cast, lead: Client) -> None:
+    label(cast.main, cast.ana, cast.pairs, [0] * 9)
+    label(cast.main, cast.ben, cast.pairs, [0] * 9)
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead)
+    assert "one label used: chance alone would agree everywhere" in page
+    assert "nan" not in page.lower().split()
+
+
+def test_numbers_follow_the_language(cast: Cast, lead: Client) -> None:
+    compute(cast)
+    with translation.override("id"):
+        lead.cookies["django_language"] = "id"
+        assert "0,654" in read(lead)
+
+
+def test_stale_numbers_stay_and_say_how_many_labels_changed(cast: Cast, lead: Client) -> None:
+    compute(cast)
+    label(cast.main, cast.ana, add_pairs(cast, "factual", 2), [0, 1])
+    page = read(lead)
+    assert "2 labels have changed since." in page
+    assert "Computed from 18 judgments" in page
+
+
+def test_refresh_queues_one_job_and_leads_back(cast: Cast, lead: Client) -> None:
+    form = read_forms(lead.get(URL))["refresh-form"]
+    for _ in range(2):
+        response = post_form(lead, form, URL)
+        assert (response.status_code, response.url) == (302, URL)
+    job = Job.objects.get()
+    assert (job.arguments, job.requested_by) == ({"scope": "current"}, cast.lia.user)
+
+
+def test_refresh_keeps_the_scope_of_the_page(cast: Cast, lead: Client) -> None:
+    form = read_forms(lead.get(f"{URL}?round=main"))["refresh-form"]
+    assert post_form(lead, form, URL).url == f"{URL}?round=main"
+    assert Job.objects.get().arguments == {"scope": "round:main"}
+
+
+def test_refresh_of_an_unknown_round_is_404(cast: Cast, lead: Client) -> None:
+    assert lead.post(f"{URL}refresh/", {"round": "nope"}).status_code == 404
+    assert not Job.objects.exists()
+
+
+def test_refresh_takes_no_get(cast: Cast, lead: Client) -> None:
+    assert lead.get(f"{URL}refresh/").status_code == 405
+
+
+def test_page_of_a_computing_report_polls_and_has_a_plain_link(cast: Cast, lead: Client) -> None:
+    job = make.make_job(cast.study, arguments={"scope": "current"}, state=Job.State.RUNNING)
+    page = read(lead)
+    assert f'hx-get="{URL}jobs/{job.public_id}/"' in page
+    assert 'hx-trigger="every 1s"' in page
+    assert f'<a href="{URL}">Look again</a>' in page
+
+
+def test_older_numbers_stay_while_new_ones_are_computed(cast: Cast, lead: Client) -> None:
+    compute(cast)
+    make.make_job(cast.study, arguments={"scope": "current"})
+    page = read(lead)
+    assert "People split most" in page
+    assert "Waiting for a worker" in page
+
+
+def test_failed_job_tells_its_reason_and_offers_another_try(cast: Cast, lead: Client) -> None:
+    make.make_job(
+        cast.study, arguments={"scope": "current"}, state=Job.State.FAILED, error="It broke."
+    )
+    page = read(lead)
+    assert "It broke." in page
+    assert "refresh-form" in page
+
+
+def test_failure_is_forgotten_once_the_numbers_are_there(cast: Cast, lead: Client) -> None:
+    make.make_job(
+        cast.study, arguments={"scope": "current"}, state=Job.State.FAILED, error="It broke."
+    )
+    compute(cast)
+    assert "It broke." not in read(lead)
+
+
+def test_job_fragment_shows_progress_only(cast: Cast, lead: Client) -> None:
+    job = make.make_job(
+        cast.study,
+        arguments={"scope": "current"},
+        state=Job.State.RUNNING,
+        progress=1,
+        total=3,
+        message="Reading the labels",
+    )
+    response = lead.get(f"{URL}jobs/{job.public_id}/", headers={"HX-Request": "true"})
+    fragment = response.content.decode()
+    assert "<html" not in fragment
+    assert 'value="2" max="4"' in fragment
+    assert "Reading the labels" in fragment
+    assert "HX-Request" in response.headers["Vary"]
+
+
+@pytest.mark.parametrize("state", [Job.State.DONE, Job.State.FAILED])
+def test_job_that_is_over_reloads_the_page(cast: Cast, lead: Client, state: str) -> None:
+    job = make.make_job(cast.study, arguments={"scope": "current"}, state=state)
+    response = lead.get(f"{URL}jobs/{job.public_id}/", headers={"HX-Request": "true"})
+    assert response.headers["HX-Refresh"] == "true"
+
+
+def test_job_page_without_scripts_leads_to_the_results(cast: Cast, lead: Client) -> None:
+    job = make.make_job(cast.study, arguments={"scope": "round:main"}, state=Job.State.DONE)
+    page = read(lead, f"{URL}jobs/{job.public_id}/")
+    assert "The numbers are there" in page
+    assert f'href="{URL}?round=main"' in page
+
+
+def test_job_of_another_study_is_404(cast: Cast, lead: Client) -> None:
+    job = make.make_job(cast.other_study)
+    assert lead.get(f"{URL}jobs/{job.public_id}/").status_code == 404
+
+
+def test_round_can_be_chosen(cast: Cast, lead: Client) -> None:
+    make.make_round(cast.study, "calibration-1", kind=Round.Kind.CALIBRATION)
+    assert f'href="{URL}?round=calibration-1"' in read(lead)
+    assert "No numbers yet" in read(lead, f"{URL}?round=calibration-1")
+
+
+@pytest.mark.parametrize("query", ["?round=nope", "?rubric=9", "?rubric=two"])
+def test_unknown_scope_is_404(cast: Cast, lead: Client, query: str) -> None:
+    assert lead.get(f"{URL}{query}").status_code == 404
+
+
+def test_report_of_an_earlier_format_is_as_good_as_none(cast: Cast, lead: Client) -> None:
+    report = compute(cast)
+    report.payload = {"judgments": 3}
+    report.save()
+    assert "No numbers yet" in read(lead)
+
+
+@pytest.mark.parametrize("url", PAGES)
+def test_lead_who_still_judges_sees_no_numbers(cast: Cast, url: str) -> None:
+    compute(cast)
+    page = read(log_in(cast.uma), url)
+    assert "You are still judging" in page
+    assert "0.654" not in page
+    assert "People split" not in page.replace("Where people split", "")
+
+
+def test_results_open_once_the_round_is_closed(cast: Cast) -> None:
+    compute(cast)
+    cast.main.closed_at = cast.main.opens_at
+    cast.main.save()
+    assert "People split most" in read(log_in(cast.uma))
+
+
+def take_all_places(cast: Cast, state: str = Claim.State.FINISHED) -> None:
+    for round_query in cast.main.round_queries.all():
+        for slot, annotator in enumerate((cast.ana, cast.ben), start=1):
+            make.make_claim(round_query, annotator, slot=slot, state=state)
+
+
+def test_results_open_once_no_place_is_left(cast: Cast) -> None:
+    compute(cast)
+    take_all_places(cast)
+    assert "People split most" in read(log_in(cast.uma))
+
+
+def test_results_stay_closed_while_a_query_is_held(cast: Cast) -> None:
+    compute(cast)
+    take_all_places(cast)
+    held = Claim.objects.filter(annotator=cast.ben).first()
+    assert held
+    held.annotator, held.state = cast.uma, Claim.State.HELD
+    held.save()
+    assert "You are still judging" in read(log_in(cast.uma))
+
+
+def test_calibration_to_do_hides_its_own_results_only(cast: Cast) -> None:
+    compute(cast)
+    take_all_places(cast)
+    calibration = make.make_round(cast.study, "calibration-1", kind=Round.Kind.CALIBRATION)
+    make.RoundQuery.objects.create(round=calibration, query=cast.pairs[0].query, annotators=2)
+    client = log_in(cast.uma)
+    assert "People split most" in read(client)
+    assert "You are still judging" in read(client, f"{URL}?round=calibration-1")
+
+
+def test_relabel_to_do_hides_every_result(cast: Cast) -> None:
+    compute(cast)
+    take_all_places(cast)
+    relabel = make.make_round(cast.study, "relabel-1", kind=Round.Kind.RELABEL)
+    make.RoundQuery.objects.create(round=relabel, query=cast.pairs[0].query, annotators=None)
+    assert "relabel-1" in read(log_in(cast.uma))
+
+
+@pytest.mark.parametrize("url", PAGES)
+def test_queries_do_not_grow_with_the_study(cast: Cast, lead: Client, url: str) -> None:
+    compute(cast)
+    lead.get(url)
+    with CaptureQueriesContext(connection) as few:
+        lead.get(url)
+    zoe = make.make_member(cast.study, "zoe", with_account=False)
+    for query_class in ("procedural", "policy", "definition"):
+        pairs = add_pairs(cast, query_class, 4)
+        label(cast.main, cast.ana, pairs, [0, 1, 2, 0])
+        label(cast.main, zoe, pairs, [0, 1, 1, 0])
+    run_agreement(cast.study, scope=Scope())
+    with CaptureQueriesContext(connection) as many:
+        lead.get(url)
+    assert len(many) == len(few)
