@@ -5,8 +5,7 @@ from math import comb, prod
 
 import numpy as np
 
-from results.statistics.diagnosis.resampling import TOLERANCE, permute_classes
-from results.statistics.diagnosis.thresholds import PERMUTATIONS, SEED
+from results.statistics.diagnosis.resampling import TOLERANCE, Draws, permute_classes
 from results.statistics.splits import find_spread
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
@@ -33,8 +32,7 @@ class QuerySplits:
     @property
     def stratum(self) -> IntArray:
         """Labels per pair of each query, rounded: classes are dealt out among equals."""
-        labels: FloatArray = self.pairs @ self.sizes
-        return np.rint(labels / self.n_pairs).astype(np.int64)
+        return np.rint(self.pairs @ self.sizes / self.n_pairs).astype(np.int64)
 
     @property
     def excess(self) -> FloatArray:
@@ -78,13 +76,7 @@ def count_query_splits(table: LabelTable) -> QuerySplits:
     )
 
 
-def measure_concentration(
-    counts: QuerySplits,
-    classes: int,
-    *,
-    seed: int = SEED,
-    permutations: int = PERMUTATIONS,
-) -> list[Concentration]:
+def measure_concentration(counts: QuerySplits, classes: int, draws: Draws) -> list[Concentration]:
     """The concentration of every class code below `classes`.
 
     Statistic: mean excess per pair of the class less that of the rest, over its standard error
@@ -94,14 +86,12 @@ def measure_concentration(
     columns = np.column_stack([counts.excess, counts.excess**2, counts.n_pairs])
     codes = np.arange(classes)
     observed = _standardise(counts.query_class[None, :], columns, codes)[0]
-    reached, draws = np.zeros(classes), 0
-    for drawn in permute_classes(
-        counts.query_class, counts.stratum, seed=seed, permutations=permutations
-    ):
+    reached, drawn_in_all = np.zeros(classes), 0
+    for drawn in permute_classes(counts.query_class, counts.stratum, draws):
         statistics = _standardise(drawn, columns, codes)
         reached += (statistics >= observed - TOLERANCE).sum(axis=0)
-        draws += len(drawn)
-    p_values = (1 + reached) / (1 + draws)
+        drawn_in_all += len(drawn)
+    p_values = (1 + reached) / (1 + drawn_in_all)
     return [_describe(counts, code, float(p_values[code])) for code in range(classes)]
 
 

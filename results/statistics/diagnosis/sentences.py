@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
-from results.statistics.diagnosis.concentration import Concentration
 from results.statistics.diagnosis.direction import Direction, Leniency
-from results.statistics.diagnosis.thresholds import PLANNED_EXCESS
+from results.statistics.diagnosis.thresholds import LEVEL, PLANNED_EXCESS
 from results.statistics.diagnosis.verdict import Need, Verdict
 from results.statistics.splits import SplitRate
 
@@ -69,12 +68,13 @@ _TEXTS: Mapping[str, str] = {
     "adjudicate": "These look like slips on harder queries: adjudicate the {splits} splits.",
     "nothing_to_do": "There is nothing to mend.",
     "label_more": (
-        "Too little to tell: have {pairs} more pairs of class {name} labelled by two people or "
-        "more, to see a hole that splits {points} points above the rest in four cases of five."
+        "Too little to tell: have {pairs} more pairs of class {name}, on new queries, labelled by "
+        "two people or more, to see a hole that splits {points} points above the rest in four "
+        "cases of five."
     ),
     "label_more_queries": (
-        "Too little to tell: have {pairs} more pairs of class {name}, on at least {queries} more "
-        "queries, labelled by two people or more."
+        "Too little to tell: have {pairs} more pairs of class {name} labelled by two people or "
+        "more, on new queries (at least {queries})."
     ),
     "label_rest": (
         "Too little elsewhere to compare with: have {rest_pairs} more pairs of other classes "
@@ -110,11 +110,9 @@ def say_concentration(
     name: str,
     inside: SplitRate,
     rest: SplitRate,
-    found: Concentration,
-    p: float | None,
     *,
+    p_value: float | None,
     concentrated: bool,
-    level: float,
 ) -> Sentence:
     """The splits of the class beside those of the rest."""
     values: dict[str, Value] = {
@@ -125,15 +123,15 @@ def say_concentration(
         "rest_splits": rest.splits,
         "rest_pairs": rest.pairs,
         "rest_rate": rest.value,
-        "p": p,
+        "p": p_value,
     }
     if not inside.pairs:
         return Sentence("nothing_labelled", {"name": name})
-    if p is None:
+    if p_value is None:
         return Sentence("not_comparable", values)
     if concentrated:
         return Sentence("concentrated", values)
-    return Sentence("slightly_more" if p <= level else "not_concentrated", values)
+    return Sentence("slightly_more" if p_value <= LEVEL else "not_concentrated", values)
 
 
 def say_direction(names: tuple[str, ...], leading: Direction | None, total: int) -> Sentence:
@@ -193,7 +191,8 @@ def say_what_to_do(verdict: Verdict, name: str, inside: SplitRate, need: Need) -
         return [Sentence("adjudicate", {"splits": inside.splits})]
     if verdict == "noise":
         return [Sentence("nothing_to_do", {})]
-    said = []
+    said: list[Sentence] = []
+    values: dict[str, Value]
     if need.queries:
         values = {"name": name, "pairs": need.pairs, "queries": need.queries}
         said.append(Sentence("label_more_queries", values))

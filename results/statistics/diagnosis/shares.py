@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack
 
-from results.statistics.diagnosis.resampling import TOLERANCE, flip_signs
+from results.statistics.diagnosis.resampling import TOLERANCE, Draws, flip_signs
 from results.statistics.diagnosis.thresholds import MINIMUM_REFERENCE
 from results.statistics.table import BoolArray, FloatArray
 
@@ -75,8 +75,7 @@ def compare_shares(
     reference: BoolArray,
     *,
     two_sided: bool,
-    seed: int,
-    permutations: int,
+    draws: Draws,
 ) -> ShareTest:
     """Test the queries `inside` against the expectation and against the queries `reference`."""
     yes, asked = _sum(answers.yes, inside), _sum(answers.asked, inside)
@@ -92,7 +91,7 @@ def compare_shares(
             @ diags_array(weight),
         ]
     ).tocsr()
-    p_values = _adjust(units, np.tile(side, 2), two_sided, seed, permutations).reshape(2, -1)
+    p_values = _adjust(units, np.tile(side, 2), two_sided, draws).reshape(2, -1)
     p_value = np.where(compared, p_values.max(axis=0), p_values[0])
     return ShareTest(
         yes=yes,
@@ -134,9 +133,7 @@ def _contrasts(
     return inner - outer
 
 
-def _adjust(
-    units: csr_array, side: FloatArray, two_sided: bool, seed: int, permutations: int
-) -> FloatArray:
+def _adjust(units: csr_array, side: FloatArray, two_sided: bool, draws: Draws) -> FloatArray:
     """p of every column, adjusted over all: how often the greatest of them all is as great."""
     spread = np.sqrt(np.asarray((units * units).sum(axis=0)).ravel())
     scaled = units @ diags_array(np.where(spread > TOLERANCE, 1 / np.maximum(spread, TOLERANCE), 0))
@@ -144,7 +141,7 @@ def _adjust(
     scaled.eliminate_zeros()
     observed = side * np.asarray(scaled.sum(axis=0)).ravel()
     greatest = [np.zeros(0)]
-    for sums in flip_signs(scaled, seed=seed, permutations=permutations):
+    for sums in flip_signs(scaled, draws):
         greatest.append((np.abs(sums) if two_sided else sums).max(axis=1))
     ordered = np.sort(np.concatenate(greatest))
     reached = len(ordered) - np.searchsorted(ordered, observed - TOLERANCE)

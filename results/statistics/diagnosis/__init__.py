@@ -1,0 +1,17 @@
+"""Is the rubric silent somewhere? From a label table to a verdict for each query class.
+
+- `diagnose`: the one function that others call; it makes an `outcome.Diagnosis`.
+- `concentration`: does a class split more than the rest, whole queries compared?
+- `shares`: one test for direction and for citation, against an expectation and against the rest.
+- `direction`, `citation`: what is asked of the splits; `direction` also finds leniency.
+- `verdict`: hole, slips, noise or too little data, and how many pairs are missing.
+- `sentences`, `outcome`: the diagnosis as data, as English, and as JSON.
+- `resampling`: permutations and sign flips of whole queries; `thresholds`: every number chosen.
+
+Definitions, sources and the calibration by simulation stand in `docs/diagnosis.md`.
+"""
+
+from results.statistics.diagnosis.diagnose import diagnose
+from results.statistics.diagnosis.outcome import ClassDiagnosis, Diagnosis
+
+__all__ = ["ClassDiagnosis", "Diagnosis", "diagnose"]
