@@ -17,6 +17,10 @@ class Study(models.Model):
         BY_QUERY = "by_query", _("query by query")
         MIXED = "mixed", _("fully mixed")
 
+    class Consensus(models.TextChoices):
+        PLURALITY = "plurality", _("strictly the most votes")
+        UNANIMOUS = "unanimous", _("unanimous votes only")
+
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -25,11 +29,16 @@ class Study(models.Model):
         default=2, validators=[MinValueValidator(1)]
     )
     minimum_votes = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
+    consensus = models.CharField(max_length=16, choices=Consensus, default=Consensus.PLURALITY)
+    # Whether an adjudicator may settle a pair that they have labelled as an annotator.
+    settle_own_pairs = models.BooleanField(default=False)
     ordering = models.CharField(max_length=16, choices=Ordering, default=Ordering.BY_QUERY)
     depth = models.PositiveIntegerField(null=True, blank=True)
     documents_required = models.BooleanField(default=True)
     # How long a query stays held for an annotator who has stopped labelling it.
     claim_minutes = models.PositiveIntegerField(default=240, validators=[MinValueValidator(1)])
+    # Grows with each query that gets another class: numbers by class computed before are old.
+    class_changes = models.PositiveBigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -42,6 +51,9 @@ class Study(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(ordering__in=["by_query", "mixed"]), name="study_ordering_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(consensus__in=["plurality", "unanimous"]), name="study_consensus_known"
             ),
         ]
 

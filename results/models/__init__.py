@@ -1,0 +1,7 @@
+"""What follows the collection: stored numbers, final labels, who is settling which pair."""
+
+from results.models.final_labels import Cause, Citation, FinalLabel
+from results.models.leases import Lease
+from results.models.reports import AgreementReport
+
+__all__ = ["AgreementReport", "Cause", "Citation", "FinalLabel", "Lease"]
