@@ -10,15 +10,17 @@ class Claim(models.Model):
 
     held -> finished, when every pair of the query has this annotator's outcome; back to held
     when the query gains pairs or a label is undone. held -> lapsed, when `expires_at` passes
-    without a label: the slot is free again, what was labelled is kept. A claim in force (held or
-    finished) occupies a numbered slot; the database allows each number once, and none above the
-    number of annotators of the query.
+    without a label or an admin ends it: the slot is free again, what was labelled is kept. held
+    or finished -> released, when an admin gives the query to others: it is not offered to this
+    annotator again. A claim in force (held or finished) occupies a numbered slot; the database
+    allows each number once, and none above the number of annotators of the query.
     """
 
     class State(models.TextChoices):
         HELD = "held", _("held")
         FINISHED = "finished", _("finished")
         LAPSED = "lapsed", _("lapsed")
+        RELEASED = "released", _("given to others")
 
     round_query = models.ForeignKey(RoundQuery, models.PROTECT, related_name="claims")
     annotator = models.ForeignKey(Member, models.PROTECT, related_name="claims")
@@ -39,7 +41,7 @@ class Claim(models.Model):
             models.UniqueConstraint(fields=["round_query", "slot"], name="claim_slot_once"),
             models.CheckConstraint(
                 condition=Q(state__in=["held", "finished"], slot__gte=1)
-                | Q(state="lapsed", slot__isnull=True),
+                | Q(state__in=["lapsed", "released"], slot__isnull=True),
                 name="claim_in_force_has_slot",
             ),
         ]

@@ -1,11 +1,12 @@
 """What is judged and by whom."""
 
+from studies.models.access import Invitation, LoginSession
 from studies.models.jobs import Job
 from studies.models.log import Action
 from studies.models.materials import Document, DocumentText, Query, QueryClass
 from studies.models.people import Member, Role, User
 from studies.models.pools import ControlPair, Pair, Run, RunHit
-from studies.models.rounds import Round, RoundQuery
+from studies.models.rounds import Quota, Round, RoundQuery
 from studies.models.rubrics import Clause, Dimension, EdgeCase, Grade, RubricVersion
 from studies.models.study import Study
 
@@ -18,11 +19,14 @@ __all__ = [
     "DocumentText",
     "EdgeCase",
     "Grade",
+    "Invitation",
     "Job",
+    "LoginSession",
     "Member",
     "Pair",
     "Query",
     "QueryClass",
+    "Quota",
     "Role",
     "Round",
     "RoundQuery",

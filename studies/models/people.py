@@ -8,7 +8,12 @@ from studies.models.study import Study
 
 
 class User(AbstractUser):
-    """An account: who can log in. What a person may do is told by their memberships."""
+    """An account: who can log in. What a person may do is told by their memberships.
+
+    `language` is the one chosen for the account, "" where the browser's is to be followed.
+    """
+
+    language = models.CharField(max_length=16, blank=True)
 
     def __str__(self) -> str:
         return self.get_full_name() or self.username

@@ -4,6 +4,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from studies.models.materials import Query
+from studies.models.people import Member
 from studies.models.rubrics import RubricVersion
 from studies.models.study import Study
 
@@ -64,3 +65,25 @@ class RoundQuery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id} in {self.round_id}"
+
+
+class Quota(models.Model):
+    """How many queries of a round one annotator is to judge, those that everybody judges included.
+
+    Set by hand (`is_fixed`) it is never exceeded. A fair share, computed by the plan, is exceeded
+    for a query that nobody below their own share could take.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="quotas")
+    member = models.ForeignKey(Member, models.PROTECT, related_name="quotas")
+    queries = models.PositiveIntegerField()
+    is_fixed = models.BooleanField()
+
+    class Meta:
+        ordering = ["round", "member"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "member"], name="quota_once_per_member"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.queries} of {self.round_id} for {self.member_id}"
