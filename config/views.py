@@ -68,7 +68,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request: what broke may be what the context needs."""
-    return HttpResponse(render(None, "500.html").content, status=500)  # type: ignore[arg-type]
+    return HttpResponse(render(None, "500.html").content, status=500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -6,14 +6,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from studies import selectors
-from studies.access import get_study_for_role
+from studies.access import get_study_for_role, get_user
 from studies.contexts import count_study, show_membership
 
 
 @require_safe
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    memberships = selectors.list_memberships(request.user)
+    memberships = selectors.list_memberships(get_user(request))
     context = {"memberships": [show_membership(member) for member in memberships]}
     return render(request, "studies/index.html", context)
 
