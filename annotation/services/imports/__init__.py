@@ -25,6 +25,7 @@ from studies.services.imports.staging import (
     execute,
     fetch,
     materialise,
+    refresh_statistics,
     stage,
 )
 from studies.services.log import record_action
@@ -191,6 +192,8 @@ def _write(cursor: CursorWrapper) -> int:
     """Write the labels that are new; returns their number."""
     materialise(cursor, "new_label", KEEP_NEW, {})
     new = execute(cursor, ADD_JUDGMENTS, {})
+    if new:
+        refresh_statistics(cursor, "annotation_judgment")
     changes = fetch(cursor, "SELECT member, count(*) FROM new_label GROUP BY member", {})
     count_label_changes(dict(changes))
     return new

@@ -5,13 +5,30 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from django.db.models import Count, F, OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db import connection
 from django.utils import timezone
 
-from annotation.models import Claim, Judgment
+from annotation.models import Claim
 from annotation.services.claims import count_label_changes, set_surplus_aside
-from studies.models import Pair, RoundQuery
+from studies.models import RoundQuery
+from studies.services.imports.staging import fetch
+
+FIND_COMPLETE = """
+WITH sizes AS (
+    SELECT rq.id, rq.round_id, rq.query_id, count(*) AS pairs
+    FROM studies_roundquery rq JOIN studies_pair p ON p.query_id = rq.query_id
+    WHERE rq.id = ANY(%(keys)s)
+    GROUP BY rq.id
+)
+SELECT s.id, j.annotator_id
+FROM sizes s
+JOIN studies_pair p ON p.query_id = s.query_id
+JOIN annotation_judgment j ON j.round_id = s.round_id AND j.pair_id = p.id
+JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
+GROUP BY s.id, s.pairs, j.annotator_id
+HAVING count(*) = s.pairs
+ORDER BY s.id, j.annotator_id
+"""
 
 
 def take_finished_places(round_query_ids: Iterable[int]) -> int:
@@ -45,27 +62,10 @@ def take_finished_places(round_query_ids: Iterable[int]) -> int:
 
 def _find_complete(keys: list[int]) -> dict[int, list[int]]:
     """By round query, the people whose outcome every pair of it has."""
-    pairs = (
-        Pair.objects.filter(query=OuterRef("pair__query"))
-        .order_by()
-        .values("query")
-        .annotate(number=Count("pk"))
-        .values("number")
-    )
-    rows = (
-        Judgment.objects.filter(
-            pair__query__round_queries__in=keys,
-            pair__query__round_queries__round=F("round"),
-            annotator__is_machine=False,
-        )
-        .order_by()
-        .values("pair__query__round_queries", "annotator", "pair__query")
-        .annotate(labelled=Count("pk"), pairs=Coalesce(Subquery(pairs), 0))
-        .filter(labelled=F("pairs"))
-        .values_list("pair__query__round_queries", "annotator")
-    )
+    with connection.cursor() as cursor:
+        rows = fetch(cursor, FIND_COMPLETE, {"keys": keys})
     complete: dict[int, list[int]] = defaultdict(list)
-    for key, annotator in sorted(rows):
+    for key, annotator in rows:
         complete[key].append(annotator)
     return complete
 

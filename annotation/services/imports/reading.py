@@ -16,7 +16,7 @@ from studies.formats.records import UNSURE, JudgmentRecord
 from studies.formats.text import check_name, open_source
 from studies.services.imports.staging import EXTERNAL_ID
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from studies.formats.jsontext import whole_json
 from studies.formats.problems import Problems, RecordError
 
 LONGEST_SEED = 64
+LARGEST = 32_767
 CLAIM_STATES = ("held", "finished", "lapsed")
 
 Fields = Mapping[str, object]
@@ -114,8 +115,9 @@ def _text(fields: Fields, key: str) -> str:
 
 def _number(fields: Fields, key: str) -> int:
     value = fields.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        raise RecordError(f'"{key}" must be a whole number from 1, not {value!r}')
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
+        reason = f'"{key}" must be a whole number from 1 to {LARGEST}, not {value!r}'
+        raise RecordError(reason)
     return value
 
 
