@@ -2,9 +2,10 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import studies.models.fields
 from django.conf import settings
 from django.db import migrations, models
+
+import studies.models.fields
 
 
 class Migration(migrations.Migration):
