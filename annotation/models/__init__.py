@@ -1,7 +1,8 @@
 """The blind collection: who holds which query, and who labelled what."""
 
+from annotation.models.carried import CarriedLabel
 from annotation.models.claims import Claim
 from annotation.models.judgments import Judgment
 from annotation.models.reports import ProblemReport
 
-__all__ = ["Claim", "Judgment", "ProblemReport"]
+__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport"]

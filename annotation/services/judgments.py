@@ -128,6 +128,8 @@ def revise_judgment(
     judgment.revised_at = timezone.now()
     judgment.active_seconds += active
     judgment.save()
+    # It was carried to later rubric versions for what it said before.
+    judgment.carried.all().delete()
     record_action(
         judgment.round.study,
         "judgment.revised",

@@ -26,8 +26,14 @@ SELECT j.round_id, j.annotator_id, j.rubric_version_id, j.is_surplus, j.grade,
     string_agg(float8send(j.active_seconds), ''::bytea)
 FROM annotation_judgment j
 WHERE j.round_id = ANY({rounds})
-    AND ({rubric} = 0 OR j.rubric_version_id IN (
-        SELECT id FROM studies_rubricversion WHERE study_id = {study} AND number = {rubric}))
+    AND ({rubric} = 0
+        OR j.rubric_version_id IN (
+            SELECT id FROM studies_rubricversion WHERE study_id = {study} AND number = {rubric})
+        OR j.id IN (
+            SELECT c.judgment_id
+            FROM annotation_carriedlabel c
+            JOIN studies_rubricversion v ON v.id = c.rubric_version_id
+            WHERE v.study_id = {study} AND v.number = {rubric}))
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea")
@@ -107,9 +113,9 @@ def read_labels(
 ) -> ScopeLabels:
     """Read the outcomes on the pool's pairs in these rounds, within the caller's snapshot.
 
-    `rubric` narrows them to one version. Of several labels of one annotator on one pair the one
-    of the round named last counts. Surplus labels, and control pairs that no run returned, stay
-    outside unless asked for.
+    `rubric` narrows them to one version: labels given under it or carried to it. Of several
+    labels of one annotator on one pair the one of the round named last counts. Surplus labels,
+    and control pairs that no run returned, stay outside unless asked for.
     """
     pool = _read_pool(study, rounds, with_controls)
     rows = _read_rows(study, rounds, rubric)
