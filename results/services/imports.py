@@ -51,8 +51,8 @@ def _refuse_final_labels(plan: StudyPlan) -> None:
         )
     if count:
         reason = (
-            f"{count:,} final labels: this version cannot store them yet. Nothing of them would "
-            "be kept, so the import is refused; remove the file to import the study without them"
+            f"it holds final labels ({count:,}), which this version cannot store yet; remove the "
+            "file to import the study without them"
         )
         report.refuse("final labels", path.name, None, reason)
     report.raise_if_refused()

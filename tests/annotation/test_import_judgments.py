@@ -68,7 +68,7 @@ def test_a_csv_brings_grades_names_unsure_and_what_decided(cast: Cast, tmp_path:
     assert (first.note, first.source) == ("the steps are there", "import")
     assert (second.grade, third.grade, third.is_unsure) == (1, None, True)
     assert report.tally("judgments").new == 3
-    assert any("1 rows without a label" in note.text for note in report.notes)
+    assert any("rows without a label, counted as missing: 1" in note.text for note in report.notes)
 
 
 def test_an_unknown_name_becomes_an_identity_without_account(cast: Cast, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_labels_beyond_the_plan_count_and_are_told(cast: Cast, tmp_path: Path) -
     report = run_import(cast, write(tmp_path, HEADER + rows))
     assert Claim.objects.count() == 2
     assert Judgment.objects.filter(is_surplus=False).count() == 9
-    assert any("1 queries have labels of more people" in note.text for note in report.notes)
+    assert any("more people than planned: 1;" in note.text for note in report.notes)
 
 
 def test_a_held_claim_is_finished_and_an_expired_one_gives_way(cast: Cast, tmp_path: Path) -> None:

@@ -119,7 +119,9 @@ def test_final_labels_are_refused_as_long_as_they_cannot_be_kept(tmp_path: Path)
     folder = write_folder(help_study(tmp_path), {"final_labels.csv": header})
     import_folder(folder, "--dry-run")
     write_folder(folder, {"final_labels.csv": f"{header}q1,d1,2,recency,,because,1,lia,\n"})
-    with pytest.raises(CommandError, match="1 final labels: this version cannot store them yet"):
+    with pytest.raises(
+        CommandError, match=r"it holds final labels \(1\), which this version cannot store yet"
+    ):
         import_folder(folder)
 
 
@@ -181,7 +183,9 @@ def test_state_that_contradicts_the_study_is_refused(tmp_path: Path) -> None:
         "expires_at": "2026-01-01T00:00:00Z",
     }
     folder = help_study(tmp_path, state_json=json.dumps({"claims": [claim]}))
-    with pytest.raises(CommandError, match=r"state.json: 1 claims name what the study has not"):
+    with pytest.raises(
+        CommandError, match=r"state.json: claims that name what the study has not: 1"
+    ):
         import_folder(folder)
     write_folder(folder, {"state.json": json.dumps({"claims": [{"state": "lost"}]})})
     with pytest.raises(CommandError, match=r"state.json: a claim is 'lost'"):

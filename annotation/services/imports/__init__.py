@@ -205,9 +205,9 @@ def _count(cursor: CursorWrapper, labels: LabelFile, new: int, report: ImportRep
     tally.same += tally.read - new
     file = labels.path.name
     if labels.blank:
-        report.note(file, f"{labels.blank:,} rows without a label: counted as missing")
+        report.note(file, f"rows without a label, counted as missing: {labels.blank:,}")
     if others := count_other_notes(cursor):
-        report.note(file, f"{others:,} labels have another note in the study, which is kept")
+        report.note(file, f"labels with another note in the study, which is kept: {others:,}")
 
 
 def _take_places(cursor: CursorWrapper, file: str, report: ImportReport) -> None:
@@ -215,7 +215,7 @@ def _take_places(cursor: CursorWrapper, file: str, report: ImportReport) -> None
     beyond = take_finished_places(key for (key,) in touched)
     if beyond:
         report.note(
-            file, f"{beyond:,} queries have labels of more people than planned; they all count"
+            file, f"queries with labels of more people than planned: {beyond:,}; they all count"
         )
 
 

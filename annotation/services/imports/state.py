@@ -84,5 +84,5 @@ def _restore(cursor: CursorWrapper, study: Study, state: StudyState, report: Imp
         written = execute(cursor, statement, values)
         report.count(kind, read=staged, new=written)
         if written < staged:
-            reason = f"{staged - written:,} {kind} name what the study has not"
+            reason = f"{kind} that name what the study has not: {staged - written:,}"
             report.refuse(kind, "state.json", None, reason)

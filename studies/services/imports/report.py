@@ -98,7 +98,9 @@ class ImportReport:
         yield self.outcome
 
     def _table(self) -> Iterator[str]:
-        width = max(map(len, self.tallies), default=0)
+        if not self.tallies:
+            return
+        width = max(map(len, self.tallies))
         yield " " * width + "".join(f"{column:>13}" for column in COLUMNS)
         for kind, tally in self.tallies.items():
             cells = "".join(f"{getattr(tally, column):>13,}" for column in COLUMNS)
@@ -108,15 +110,22 @@ class ImportReport:
     def outcome(self) -> str:
         """One sentence: what happened, and what to do."""
         if self.problems:
+            problems = _number(self.problems.count, "problem")
             return (
-                f"Nothing was imported into {self.study}: {self.problems.count:,} things are "
-                "refused. Correct them and import again."
+                f"Nothing was imported into {self.study}, because of {problems}. Correct the "
+                "files and import again."
             )
         if not self.new:
             return f"Nothing is new: {self.study} is unchanged."
         if self.dry_run:
-            return f"{self.new:,} things would be added to {self.study}; nothing was written."
-        return f"{self.new:,} things were added to {self.study}."
+            return (
+                f"{_number(self.new, 'row')} would be added to {self.study}; nothing was written."
+            )
+        return f"Added to {self.study}: {_number(self.new, 'row')}."
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _section(title: str, items: list[Note] | list[Problem], count: int) -> Iterator[str]:

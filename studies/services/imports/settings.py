@@ -38,6 +38,8 @@ def _fields(settings: StudyFile) -> dict[str, object]:
         "description": settings.description,
         "annotators_per_query": settings.annotators_per_query,
         "minimum_votes": settings.minimum_votes,
+        "consensus": settings.consensus,
+        "settle_own_pairs": settings.settle_own_pairs,
         "ordering": settings.ordering,
         "depth": settings.depth,
         "documents_required": settings.documents == "required",

@@ -13,14 +13,15 @@ from studies.formats.problems import Problems, RecordError
 
 LONGEST_SEED = 64
 LARGEST = 32_767
-CLAIM_STATES = ("held", "finished", "lapsed")
+CLAIMS_IN_FORCE = ("held", "finished")
+CLAIM_STATES = (*CLAIMS_IN_FORCE, "lapsed", "released")
 
 Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimState:
-    """An annotator's hold on a query of a round; `slot` is None for a lapsed one."""
+    """An annotator's hold on a query of a round; `slot` is None for one not in force."""
 
     round: str
     query_id: str
@@ -154,7 +155,7 @@ def _claim(fields: Fields) -> ClaimState:
         query_id=_text(fields, "query_id"),
         annotator=_text(fields, "annotator"),
         state=state,
-        slot=None if state == "lapsed" else _number(fields, "slot"),
+        slot=_number(fields, "slot") if state in CLAIMS_IN_FORCE else None,
         claimed_at=_moment(fields, "claimed_at"),
         expires_at=_moment(fields, "expires_at"),
     )
