@@ -93,6 +93,11 @@
   /* A reading belongs to its dimension: choosing another dimension takes it back. */
   function onChange(event) {
     if (event.target.id === "full-tests") kept.tests = event.target.checked;
+    const refused = event.target.closest("#judgment-form fieldset[aria-invalid]");
+    if (refused && event.target.name) {
+      refused.removeAttribute("aria-invalid");
+      refused.querySelector(".error").hidden = true;
+    }
     if (event.target.name !== "decided_by") return;
     const own = event.target.closest(".option").nextElementSibling;
     for (const reading of form().querySelectorAll("[name=clause]:checked")) {
