@@ -99,7 +99,7 @@ def test_json_may_be_a_list() -> None:
         ("queries.csv", b"q1,a\n"),
         ("queries.json", b'[{"id": "q1", "query": "a"}]'),
         ("queries.jsonl", b'{"_id": "q1", "text": "a"}\n'),
-        ("queries.jsonl.gz", gzip.compress(b'{"_id": "q1", "text": "a"}\n')),
+        ("queries.jsonl.gz", gzip.compress(b'{"_id": "q1", "text": "a"}\n', mtime=0)),
     ],
 )
 def test_the_name_tells_the_kind_of_file(tmp_path: Path, name: str, content: bytes) -> None:

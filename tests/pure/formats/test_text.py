@@ -35,7 +35,7 @@ def test_lines_end_in_lf_or_crlf_and_nowhere_else(raw: bytes, lines: list[str]) 
     [
         ("a\nb".encode("utf-16"), "file:1: the file is UTF-16 or UTF-32; save it as UTF-8"),
         ("a\nb".encode("utf-32"), "file:1: the file is UTF-16 or UTF-32; save it as UTF-8"),
-        (gzip.compress(b"a"), "file:1: the file is compressed; its name must end in .gz"),
+        (gzip.compress(b"a", mtime=0), "file:1: the file is compressed; its name must end in .gz"),
         (b"a\nf\xfcr\n", "file:2: not UTF-8: byte 2 is 0xFC (another encoding, such as Latin-1? "
          "save the file as UTF-8)"),
         (b"a\n\n\xed\xa0\x80", "file:3: not UTF-8: byte 1 begins a lone surrogate"),
@@ -76,7 +76,7 @@ def lines_of(path: Path, max_bytes: int = 10**6) -> tuple[list[str], Problems]:
 
 
 def test_a_gz_file_reads_like_a_plain_one(tmp_path: Path) -> None:
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"one\ntwo\n"))
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"one\ntwo\n", mtime=0))
     assert lines_of(tmp_path / "a.gz")[0] == ["one", "two"]
 
 
@@ -87,7 +87,7 @@ def test_a_gz_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     assert [p.reason for p in problems.items] == ["the compressed file is cut off"]
 
 
-@pytest.mark.parametrize("raw", [b"no gzip at all", gzip.compress(b"abc")[:10] + b"\xff" * 40])
+@pytest.mark.parametrize("raw", [b"no gzip at all", gzip.compress(b"abc", mtime=0)[:10] + b"\xff" * 40])
 def test_a_damaged_gz_file_is_refused(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "a.gz").write_bytes(raw)
     _, problems = lines_of(tmp_path / "a.gz")
@@ -95,7 +95,7 @@ def test_a_damaged_gz_file_is_refused(tmp_path: Path, raw: bytes) -> None:
 
 
 def test_a_gz_file_that_grows_too_large_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"0" * 3_000_000))
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"0" * 3_000_000, mtime=0))
     _, problems = lines_of(tmp_path / "bomb.gz", max_bytes=1_000_000)
     assert "more than 1,000,000 bytes when decompressed" in problems.items[0].reason
 
