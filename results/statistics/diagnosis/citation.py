@@ -12,23 +12,22 @@ from scipy.sparse import csr_array
 from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
 from results.statistics.splits import split_kinds
-from results.statistics.table import NONE, BoolArray, FloatArray, IntArray, LabelTable
+from results.statistics.table import NONE, FloatArray, IntArray, LabelTable
 
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """What the labels cite.
+    """What the labels cite; R is the number of readings, and reading 0 is unknown.
 
-    `code` (length n of the table) numbers the readings from 1, 0 is unknown. `differing` are the
-    comparisons that differ in grade and in which both cite, with readings in place of grades.
-    `usage` (annotators x readings) counts the citations of each annotator.
+    `dimensions` (length R) holds the dimension of each reading. `differing` are the comparisons
+    that differ in grade and in which both cite, with readings in place of grades. `usage`
+    (annotators x R) counts the labels, `split_usage` (groups x annotators x R) those in splits.
     """
 
-    table: LabelTable
-    code: IntArray
     dimensions: IntArray
     differing: Comparisons
-    usage: FloatArray
+    usage: IntArray
+    split_usage: IntArray
 
 
 @dataclass(frozen=True)
@@ -55,63 +54,66 @@ class Citation:
     p_value: float | None
 
 
-def read_citations(table: LabelTable, comparisons: Comparisons) -> Readings:
-    """Number the readings and pick the comparisons that can be asked about them."""
+def read_citations(table: LabelTable, splits: LabelTable, group: IntArray, groups: int) -> Readings:
+    """Number the readings of a table and pick the comparisons that can be asked about them.
+
+    `splits` is the table of the pairs that split, `group` the group of each query code.
+    """
     width = int(table.clause.max(initial=NONE)) + 2
-    reading = table.dimension.astype(np.int64) * width + table.clause + 1
-    known = table.dimension != NONE
-    distinct, code = np.unique(np.where(known, reading, NONE), return_inverse=True)
-    if known.all():
-        distinct, code = np.concatenate([[NONE], distinct]), code + 1
-    citing = compare_labels(replace(table, grade=code, scale=tuple(range(len(distinct)))))
-    differ = comparisons.first_grade != comparisons.second_grade
-    both = (citing.first_grade > 0) & (citing.second_grade > 0)
-    cell = table.annotator.astype(np.int64) * len(distinct) + code
-    usage = np.bincount(cell, minlength=len(table.annotators) * len(distinct))
+    distinct = np.union1d([NONE], _code_readings(table, width))
+    size = (len(table.annotators), len(distinct))
+    used, used_in_splits = (
+        np.searchsorted(distinct, _code_readings(labels, width)) for labels in (table, splits)
+    )
+    differ = compare_labels(splits)
+    citing = compare_labels(
+        replace(splits, grade=used_in_splits, scale=tuple(range(len(distinct))))
+    )
+    known = (citing.first_grade > 0) & (citing.second_grade > 0)
+    chosen = np.flatnonzero((differ.first_grade != differ.second_grade) & known)
+    cell = table.annotator.astype(np.int64) * size[1] + used
+    owner = group[splits.query].astype(np.int64) * size[0] + splits.annotator
+    split_cell = owner * size[1] + used_in_splits
     return Readings(
-        table=table,
-        code=code,
         dimensions=distinct // width,
-        differing=citing.take(np.flatnonzero(differ & both).astype(np.int64)),
-        usage=usage.reshape(len(table.annotators), len(distinct))[:, 1:].astype(np.float64),
+        differing=citing.take(chosen),
+        usage=np.bincount(cell, minlength=size[0] * size[1]).reshape(size),
+        split_usage=np.bincount(split_cell, minlength=groups * size[0] * size[1]).reshape(
+            groups, *size
+        ),
     )
 
 
-def ask_citations(readings: Readings, split_usage: FloatArray) -> tuple[IntArray, Answers]:
-    """The question "different readings?" for each query: query codes and answers (U x 1).
+def ask_citations(readings: Readings, group: IntArray, groups: int) -> Answers:
+    """The question "different readings?" for each query with a comparison to ask (U x 1).
 
     The chance of a yes is that of two annotators who cite at random, each as often as outside of
-    the splits in question, whose citations `split_usage` counts (annotators x readings).
+    the splits of the query's group. `group` holds the group of every query code.
     """
     rows = readings.differing
     query, row = np.unique(rows.query, return_inverse=True)
-    share = _find_shares(readings.usage, split_usage)
-    expected = 1.0 - np.einsum("ij,ij->i", share[rows.first], share[rows.second])
-    apart = (rows.first_grade != rows.second_grade).astype(np.float64)
-    column = np.zeros_like(row)
+    of_row = group[rows.query]
+    expected = np.zeros(len(rows))
+    for code in np.unique(of_row):
+        share = _find_shares(readings.usage, readings.split_usage[code])
+        chosen = np.flatnonzero(of_row == code)
+        both = share[rows.first[chosen]], share[rows.second[chosen]]
+        expected[chosen] = 1.0 - np.einsum("ij,ij->i", *both)
+    place = (row, np.zeros_like(row))
     shape = (len(query), 1)
-    return query, Answers(
-        yes=csr_array((apart, (row, column)), shape=shape),
-        asked=csr_array((np.ones(len(row)), (row, column)), shape=shape),
-        expected=csr_array((expected, (row, column)), shape=shape),
+    apart = (rows.first_grade != rows.second_grade).astype(np.float64)
+    return Answers(
+        yes=csr_array((apart, place), shape=shape),
+        asked=csr_array((np.ones(len(row)), place), shape=shape),
+        expected=csr_array((expected, place), shape=shape),
+        group=group[query],
+        groups=groups,
     )
 
 
-def count_split_usage(readings: Readings, inside: BoolArray) -> FloatArray:
-    """Citations in the splits of the query codes where `inside` is true."""
-    table = readings.table
-    lowest = np.minimum.reduceat(table.grade, table.pair_starts)
-    highest = np.maximum.reduceat(table.grade, table.pair_starts)
-    rows = np.repeat(lowest != highest, table.pair_sizes) & inside[table.query]
-    width = readings.usage.shape[1] + 1
-    cell = table.annotator[rows].astype(np.int64) * width + readings.code[rows]
-    usage = np.bincount(cell, minlength=len(table.annotators) * width)
-    return usage.reshape(len(table.annotators), width)[:, 1:].astype(np.float64)
-
-
-def describe_citation(of_class: LabelTable, test: ShareTest | None) -> Citation:
-    """The kinds of splits of a class's table, and the test where anything is known."""
-    kinds = split_kinds(of_class)
+def describe_citation(splits: LabelTable, test: ShareTest | None) -> Citation:
+    """The kinds of a class's splits, and the test where anything is known."""
+    kinds = split_kinds(splits)
     known = 0 if test is None else int(test.asked[0])
     return Citation(
         different_dimension=kinds["different_dimensions"],
@@ -147,16 +149,23 @@ def count_decided_on_splits(
     return [(names[found[i, 0]], names[found[i, 1]], int(counts[i])) for i in order]
 
 
-def _find_shares(usage: FloatArray, split_usage: FloatArray) -> FloatArray:
-    """Share of each reading among an annotator's citations outside of the splits in question.
+def _code_readings(table: LabelTable, width: int) -> IntArray:
+    """One code for each dimension with clause, -1 for unknown."""
+    reading = table.dimension.astype(np.int64) * width + table.clause + 1
+    return np.where(table.dimension == NONE, NONE, reading)
+
+
+def _find_shares(usage: IntArray, split_usage: IntArray) -> FloatArray:
+    """Share of each known reading among an annotator's citations outside of these splits.
 
     Who cites nowhere else is taken to cite as the team does there, or, where nobody does, as they
     cite in the splits.
     """
-    outside = usage - split_usage
+    known, outside = usage[:, 1:], (usage - split_usage)[:, 1:]
     team = outside.sum(axis=0)
     lonely = outside.sum(axis=1) == 0
-    outside[lonely] = team if team.any() else usage[lonely]
-    total = outside.sum(axis=1, keepdims=True)
-    result: FloatArray = outside / np.maximum(total, 1)
+    outside[lonely] = team if team.any() else known[lonely]
+    # The unknown reading keeps its column, with no share.
+    padded = np.pad(outside, ((0, 0), (1, 0)))
+    result: FloatArray = padded / np.maximum(padded.sum(axis=1, keepdims=True), 1)
     return result

@@ -5,7 +5,7 @@ from math import comb, prod
 
 import numpy as np
 
-from results.statistics.diagnosis.resampling import TOLERANCE, Draws, permute_classes
+from results.statistics.diagnosis.resampling import TOLERANCE, Draws, deal_class
 from results.statistics.splits import find_spread
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
@@ -83,22 +83,35 @@ def measure_concentration(counts: QuerySplits, classes: int, draws: Draws) -> li
     with queries as the units. Being a ratio to its own error, it stays honest where classes differ
     in pairs per query (studentised permutation, Janssen 1997, Chung and Romano 2013).
     """
-    columns = np.column_stack([counts.excess, counts.excess**2, counts.n_pairs])
-    codes = np.arange(classes)
-    observed = _standardise(counts.query_class[None, :], columns, codes)[0]
-    reached, drawn_in_all = np.zeros(classes), 0
-    for drawn in permute_classes(counts.query_class, counts.stratum, draws):
-        statistics = _standardise(drawn, columns, codes)
-        reached += (statistics >= observed - TOLERANCE).sum(axis=0)
-        drawn_in_all += len(drawn)
-    p_values = (1 + reached) / (1 + drawn_in_all)
-    return [_describe(counts, code, float(p_values[code])) for code in range(classes)]
+    strata, stratum = np.unique(counts.stratum, return_inverse=True)
+    rows, kind, kinds = np.unique(
+        np.column_stack([stratum, counts.pairs, counts.splits]),
+        axis=0,
+        return_inverse=True,
+        return_counts=True,
+    )
+    first = np.unique(kind, return_index=True)[1]
+    terms = np.column_stack([counts.excess, counts.excess**2, counts.n_pairs])[first]
+    total: FloatArray = kinds @ terms
+    found = []
+    for code in range(classes):
+        inside = counts.query_class == code
+        taken = np.bincount(stratum[inside], minlength=len(strata))
+        own: FloatArray = np.bincount(kind[inside], minlength=len(kinds)) @ terms
+        observed = _standardise(own, total)
+        reached, drawn = 0, 0
+        for dealt in deal_class(kinds, rows[:, 0], taken, draws, stream=code):
+            sums: FloatArray = dealt @ terms
+            statistics = _standardise(sums, total)
+            reached += int((statistics >= observed - TOLERANCE).sum())
+            drawn += len(dealt)
+        found.append(_describe(counts, code, p_value=(1 + reached) / (1 + drawn)))
+    return found
 
 
-def _standardise(query_class: IntArray, columns: FloatArray, codes: IntArray) -> FloatArray:
-    """The statistic of each class in each row of `query_class` (draws x classes)."""
-    sums = np.stack([(query_class == code).astype(np.float64) @ columns for code in codes], axis=1)
-    rest = columns.sum(axis=0) - sums
+def _standardise(sums: FloatArray, total: FloatArray) -> FloatArray:
+    """The statistic from sums (… x 3) over a class: excess, squared excess, pairs."""
+    rest = total - sums
     pairs, rest_pairs = np.maximum(sums[..., 2], 1), np.maximum(rest[..., 2], 1)
     difference = sums[..., 0] / pairs - rest[..., 0] / rest_pairs
     variance = sums[..., 1] / pairs**2 + rest[..., 1] / rest_pairs**2
@@ -106,7 +119,7 @@ def _standardise(query_class: IntArray, columns: FloatArray, codes: IntArray) ->
     return result
 
 
-def _describe(counts: QuerySplits, code: int, p_value: float) -> Concentration:
+def _describe(counts: QuerySplits, code: int, *, p_value: float) -> Concentration:
     inside = counts.query_class == code
     strata = np.unique(counts.stratum)
     arrangements = prod(

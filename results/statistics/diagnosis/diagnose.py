@@ -1,7 +1,7 @@
 """From a label table to verdicts: the steps in their order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from results.statistics.diagnosis.citation import (
     ask_citations,
     count_decided_by,
     count_decided_on_splits,
-    count_split_usage,
     describe_citation,
     read_citations,
 )
@@ -41,7 +40,7 @@ from results.statistics.diagnosis.sentences import (
     say_study,
     say_what_to_do,
 )
-from results.statistics.diagnosis.shares import Answers, compare_shares
+from results.statistics.diagnosis.shares import Answers, ShareTest, Side, compare_shares
 from results.statistics.diagnosis.thresholds import (
     LEVEL,
     MINIMUM_EXCESS,
@@ -59,8 +58,8 @@ from results.statistics.diagnosis.verdict import (
     is_concentrated,
     weigh_apart,
 )
-from results.statistics.splits import ClassSplits, splits_by_class, splits_by_grades
-from results.statistics.table import NONE, BoolArray, IntArray, LabelTable
+from results.statistics.splits import ClassSplits, find_spread, splits_by_class, splits_by_grades
+from results.statistics.table import NONE, FloatArray, LabelTable
 
 
 def diagnose(
@@ -101,13 +100,19 @@ def diagnose(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """The table and everything that is counted once for all classes."""
+    """The table and everything that is counted once for all classes.
+
+    `split_table` holds the labels of the pairs that split. Groups are the classes, in their
+    order, and last the unclassified queries.
+    """
 
     table: LabelTable
-    splits: list[ClassSplits]
+    split_table: LabelTable
+    classes: list[ClassSplits]
     queries: QuerySplits
     directed: DirectedSplits
     readings: Readings
+    citations: Answers
     draws: Draws
 
 
@@ -142,70 +147,71 @@ class _Evidence:
 
 
 def _read_study(people: LabelTable, draws: Draws) -> _Study:
-    comparisons = compare_labels(people)
+    groups = len(people.classes) + 1
+    group = np.where(people.query_class == NONE, groups - 1, people.query_class)
+    split_table = _select_splits(people)
+    readings = read_citations(people, split_table, group, groups)
     return _Study(
         table=people,
-        splits=[row for row in splits_by_class(people) if row.code != NONE],
+        split_table=split_table,
+        classes=[row for row in splits_by_class(people) if row.code != NONE],
         queries=count_query_splits(people),
-        directed=count_directed(comparisons),
-        readings=read_citations(people, comparisons),
+        directed=count_directed(compare_labels(split_table), group, groups),
+        readings=readings,
+        citations=ask_citations(readings, group, groups),
         draws=draws,
     )
 
 
+def _select_splits(table: LabelTable) -> LabelTable:
+    """The labels of the pairs that split."""
+    is_split = np.zeros(len(table.pair_sizes), dtype=bool)
+    is_split[table.pair_sizes >= 2] = find_spread(table).split
+    return table.select(np.repeat(is_split, table.pair_sizes))
+
+
 def _gather_evidence(study: _Study) -> list[_Evidence]:
     """Concentration first, because it tells which other classes are no good to compare with."""
-    found = measure_concentration(study.queries, len(study.splits), study.draws)
+    found = measure_concentration(study.queries, len(study.classes), study.draws)
     adjusted = holm([row.p_value for row in found])
-    concentrated = np.array(list(map(is_concentrated, found, adjusted)), dtype=bool)
+    concentrated = list(map(is_concentrated, found, adjusted))
+    directions = _compare_classes(study, study.directed.answers, concentrated, two_sided=True)
+    citations = _compare_classes(study, study.citations, concentrated, two_sided=False)
     return [
         _Evidence(
             splits=row,
             concentration=found[row.code],
             p_adjusted=adjusted[row.code],
-            concentrated=bool(concentrated[row.code]),
-            directions=_find_directions(study, row.code, concentrated),
-            citation=_find_citation(study, row.code, concentrated),
+            concentrated=concentrated[row.code],
+            directions=tuple(describe_directions(study.directed, directions[row.code])),
+            citation=describe_citation(study.split_table.of_class(row.code), citations[row.code]),
         )
-        for row in study.splits
+        for row in study.classes
     ]
 
 
-def _find_directions(study: _Study, code: int, concentrated: BoolArray) -> tuple[Direction, ...]:
-    directed = study.directed
-    inside, reference = _set_against(
-        study.table.query_class[directed.query], code, concentrated, directed.answers
-    )
-    test = compare_shares(directed.answers, inside, reference, two_sided=True, draws=study.draws)
-    return tuple(describe_directions(directed, test))
+def _compare_classes(
+    study: _Study, answers: Answers, concentrated: list[bool], *, two_sided: bool
+) -> list[ShareTest]:
+    asked = answers.sum_groups(answers.asked)
+    sides = [
+        Side(row.code, _choose_reference(row.code, asked, concentrated)) for row in study.classes
+    ]
+    return compare_shares(answers, sides, two_sided=two_sided, draws=study.draws)
 
 
-def _find_citation(study: _Study, code: int, concentrated: BoolArray) -> Citation:
-    of_class = study.table.of_class(code)
-    if not len(study.readings.differing):
-        return describe_citation(of_class, None)
-    usage = count_split_usage(study.readings, study.table.query_class == code)
-    query, answers = ask_citations(study.readings, usage)
-    inside, reference = _set_against(study.table.query_class[query], code, concentrated, answers)
-    test = compare_shares(answers, inside, reference, two_sided=False, draws=study.draws)
-    return describe_citation(of_class, test)
-
-
-def _set_against(
-    query_class: IntArray, code: int, concentrated: BoolArray, answers: Answers
-) -> tuple[BoolArray, BoolArray]:
-    """The queries of the class, and those to compare them with.
+def _choose_reference(code: int, asked: FloatArray, concentrated: list[bool]) -> tuple[int, ...]:
+    """The groups to compare a class with, given the answers of each group (groups x K).
 
     Other concentrated classes may be holes themselves, and two holes would excuse each other. They
-    are left out of the reference wherever nobody loses it by that.
+    are left out wherever no question loses its reference by that.
     """
-    inside = query_class == code
-    suspect = np.isin(query_class, np.flatnonzero(concentrated))
-    sound = ~inside & ~suspect
-    enough, enough_sound = (
-        rows.astype(np.float64) @ answers.asked >= MINIMUM_REFERENCE for rows in (~inside, sound)
+    rest = [group for group in range(len(asked)) if group != code]
+    sound = [group for group in rest if group >= len(concentrated) or not concentrated[group]]
+    enough, still_enough = (
+        asked[groups].sum(axis=0) >= MINIMUM_REFERENCE for groups in (rest, sound)
     )
-    return inside, sound if np.array_equal(enough, enough_sound) else ~inside
+    return tuple(sound if np.array_equal(enough, still_enough) else rest)
 
 
 def _judge_classes(study: _Study, evidence: list[_Evidence]) -> tuple[ClassDiagnosis, ...]:
@@ -216,22 +222,22 @@ def _judge_classes(study: _Study, evidence: list[_Evidence]) -> tuple[ClassDiagn
     spread = find_spread_between_queries(study.queries)
     tests = sum(row.concentration.p_value is not None for row in evidence)
     return tuple(
-        _judge_class(study.table, row, apart_p=apart_p, spread=spread, tests=tests)
+        _judge_class(study, row, apart_p=apart_p, spread=spread, tests=tests)
         for row, apart_p in zip(evidence, holm(weighed), strict=True)
     )
 
 
 def _judge_class(
-    table: LabelTable, row: _Evidence, *, apart_p: float | None, spread: float, tests: int
+    study: _Study, row: _Evidence, *, apart_p: float | None, spread: float, tests: int
 ) -> ClassDiagnosis:
     inside, rest = row.splits.inside, row.splits.rest
     need = find_need(row.concentration, inside, rest, tests=tests, spread=spread)
     verdict = decide(
         concentrated=row.concentrated, apart=apart_p is not None and apart_p <= LEVEL, need=need
     )
-    grades = splits_by_grades(table.of_class(row.splits.code))
+    grades = splits_by_grades(study.split_table.of_class(row.splits.code))
     return ClassDiagnosis(
-        name=table.classes[row.splits.code],
+        name=study.table.classes[row.splits.code],
         inside=inside,
         rest=rest,
         concentration=row.concentration,
@@ -243,7 +249,7 @@ def _judge_class(
         apart_p=apart_p,
         need=need,
         verdict=verdict,
-        sentences=tuple(_say_class(table, row, verdict, need)),
+        sentences=tuple(_say_class(study.table, row, verdict, need)),
     )
 
 
@@ -272,13 +278,11 @@ def _say_class(table: LabelTable, row: _Evidence, verdict: Verdict, need: Need) 
 
 def _find_leniency(study: _Study, classes: tuple[ClassDiagnosis, ...]) -> tuple[Leniency, ...]:
     """Who is higher everywhere, holes left out: what a hole does is no habit."""
-    directed = study.directed
-    query_class = study.table.query_class[directed.query]
+    answers = study.directed.answers
     holes = [code for code, row in enumerate(classes) if row.verdict == "hole"]
-    outside = ~np.isin(query_class, holes)
-    nobody = np.zeros(len(outside), dtype=bool)
-    test = compare_shares(directed.answers, outside, nobody, two_sided=True, draws=study.draws)
-    return tuple(describe_leniency(directed, test, query_class, outside))
+    everywhere = replace(answers, group=np.isin(answers.group, holes).astype(np.int64), groups=2)
+    (test,) = compare_shares(everywhere, [Side(0, ())], two_sided=True, draws=study.draws)
+    return tuple(describe_leniency(study.directed, test, holes))
 
 
 def _say_study(

@@ -1,5 +1,6 @@
 """Do a class's splits run one way, more than the same annotators show elsewhere?"""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 from results.statistics.counts import Comparisons
 from results.statistics.diagnosis.shares import Answers, ShareTest
 from results.statistics.diagnosis.thresholds import LEVEL, MINIMUM_REFERENCE
-from results.statistics.table import BoolArray, IntArray
+from results.statistics.table import IntArray
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,12 @@ class Contrast:
 class DirectedSplits:
     """Who is higher how often, for each query and contrast.
 
-    `query` (length U) are the codes of the queries with a comparison that differs; the columns of
-    `answers` belong to `contrasts`, yes is "a is higher", and even odds are expected.
+    The rows of `answers` are the queries with a comparison that differs, its columns belong to
+    `contrasts`; yes is "a is higher", and even odds are expected.
     """
 
-    query: IntArray
     contrasts: tuple[Contrast, ...]
     answers: Answers
-
-    @property
-    def is_between_two(self) -> BoolArray:
-        """Which contrasts are two annotators (length K)."""
-        return np.array([contrast.b is not None for contrast in self.contrasts], dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -71,8 +66,11 @@ class Leniency:
     lenient: int | None
 
 
-def count_directed(comparisons: Comparisons) -> DirectedSplits:
-    """Count the comparisons that differ, by query and contrast."""
+def count_directed(comparisons: Comparisons, group: IntArray, groups: int) -> DirectedSplits:
+    """Count the comparisons that differ, by query and contrast.
+
+    `group` holds for every query code its group, from 0 to `groups` - 1.
+    """
     rows = comparisons.take(
         np.flatnonzero(comparisons.first_grade != comparisons.second_grade).astype(np.int64)
     )
@@ -88,7 +86,7 @@ def count_directed(comparisons: Comparisons) -> DirectedSplits:
     lower = csr_array(((~first_higher).astype(np.float64), (row, column)), shape=shape)
     contrasts, higher, lower = _add_others(pairs, higher, lower)
     asked = higher + lower
-    return DirectedSplits(query, contrasts, Answers(higher, asked, asked * 0.5))
+    return DirectedSplits(contrasts, Answers(higher, asked, asked * 0.5, group[query], groups))
 
 
 def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direction]:
@@ -112,20 +110,24 @@ def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direc
 
 
 def describe_leniency(
-    directed: DirectedSplits, test: ShareTest, query_class: IntArray, outside: BoolArray
+    directed: DirectedSplits, test: ShareTest, holes: Collection[int]
 ) -> list[Leniency]:
-    """Leniency of every two annotators; `test` is that of the queries `outside` of any hole.
+    """Leniency of every two annotators; `test` is that of all groups but the `holes`.
 
-    It needs p at most 0.05, and the same one on top in every class with ten directed splits.
+    It needs p at most 0.05, and the same one on top in every group with ten directed splits.
     """
+    yes, asked = (
+        directed.answers.sum_groups(matrix)
+        for matrix in (directed.answers.yes, directed.answers.asked)
+    )
+    lean = np.where(asked >= MINIMUM_REFERENCE, np.sign(2 * yes - asked), 0)
+    lean[list(holes)] = 0
     found = []
-    for place in np.flatnonzero(directed.is_between_two & (test.asked > 0)).tolist():
-        contrast, side = directed.contrasts[place], float(test.side[place])
-        uniform = test.p_value[place] <= LEVEL and all(
-            _lean(directed, place, outside & (query_class == code)) in (0, side)
-            for code in np.unique(query_class)
-        )
-        assert contrast.b is not None
+    for place, contrast in enumerate(directed.contrasts):
+        if contrast.b is None or not test.asked[place]:
+            continue
+        side = test.side[place]
+        uniform = test.p_value[place] <= LEVEL and bool(np.all(lean[:, place] * side >= 0))
         found.append(
             Leniency(
                 a=contrast.a,
@@ -137,14 +139,6 @@ def describe_leniency(
             )
         )
     return found
-
-
-def _lean(directed: DirectedSplits, place: int, rows: BoolArray) -> float:
-    """1 or -1 for who is on top in these queries, 0 where too few splits can tell."""
-    chosen = np.flatnonzero(rows)
-    asked = directed.answers.asked[chosen][:, [place]].sum()
-    lead = 2 * directed.answers.yes[chosen][:, [place]].sum() - asked
-    return float(np.sign(lead)) if asked >= MINIMUM_REFERENCE else 0.0
 
 
 def _add_others(

@@ -7,16 +7,16 @@ products.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from results.statistics.table import FloatArray, IntArray
 
 # A draw that equals the observed value counts as reaching it, whatever the last bits say.
 TOLERANCE = 1e-9
 _CELLS_AT_ONCE = 4_000_000
-_CELLS_IN_ALL = 60_000_000
+_CELLS_IN_ALL = 24_000_000
 _FEWEST_DRAWS = 999
 
 
@@ -28,41 +28,53 @@ class Draws:
     permutations: int
 
     def count(self, queries: int) -> int:
-        """Draws for this many queries: fewer above 12,000 of them, but 999 at least."""
+        """Draws for this many queries: fewer above 6,000 of them, but 999 at least."""
         affordable = max(_FEWEST_DRAWS, _CELLS_IN_ALL // max(queries, 1))
         return min(self.permutations, affordable)
 
-
-def permute_classes(query_class: IntArray, stratum: IntArray, draws: Draws) -> Iterator[IntArray]:
-    """Chunks (draws x queries) of the classes dealt out anew among the queries of each stratum."""
-    rng = np.random.default_rng([draws.seed, 0])
-    order = np.argsort(stratum, kind="stable")
-    borders = np.flatnonzero(np.diff(stratum[order])) + 1
-    blocks = np.split(order, borders)
-    for size in _chunks(len(query_class), draws.count(len(query_class))):
-        drawn = np.empty((size, len(query_class)), dtype=query_class.dtype)
-        for block in blocks:
-            dealt = np.broadcast_to(query_class[block], (size, len(block)))
-            drawn[:, block] = rng.permuted(dealt, axis=1)
-        yield drawn
+    def can_enumerate(self, queries: int) -> bool:
+        """Whether all patterns of signs are no more than the draws."""
+        return queries < 60 and 2**queries <= self.permutations + 1
 
 
-def flip_signs(units: csr_array, draws: Draws) -> Iterator[FloatArray]:
-    """Chunks (draws x columns) of column sums after the sign of each row is set at random.
+def deal_class(
+    kinds: IntArray, stratum: IntArray, taken: IntArray, draws: Draws, *, stream: int
+) -> Iterator[IntArray]:
+    """Chunks (draws x T) of how many queries of each of T kinds a class gets when it is dealt anew.
 
-    Rows are queries, and a query keeps one sign in all columns. With few rows every pattern of
-    signs is used once; the pattern that changes nothing is left out, as it is counted apart.
+    There are `kinds` (length T) queries of each kind. A kind lies in one `stratum` (0 to S - 1), of
+    which the class keeps its `taken` (length S) queries. Queries of one kind are the same to every
+    statistic, so dealing kinds is dealing whole queries. `stream` sets the classes' draws apart.
     """
-    rows = units[np.flatnonzero(np.diff(units.indptr))]
-    n = rows.shape[0]
-    if 2**n <= draws.permutations + 1:
-        patterns = np.arange(1, 2**n)[:, None] >> np.arange(n) & 1
-        yield (rows.T @ (1.0 - 2.0 * patterns.T)).T
-        return
+    rng = np.random.default_rng([draws.seed, 0, stream])
+    queries = int(kinds.sum())
+    # Shuffling costs by queries, drawing the kinds one after another by kinds, some thirty times.
+    method: Literal["count", "marginals"] = "count" if queries < 30 * len(kinds) else "marginals"
+    for size in _chunks(len(kinds), draws.count(queries)):
+        dealt = np.empty((size, len(kinds)), dtype=np.int64)
+        for code, sample in enumerate(taken.tolist()):
+            here = np.flatnonzero(stratum == code)
+            dealt[:, here] = rng.multivariate_hypergeometric(
+                kinds[here], sample, size=size, method=method
+            )
+        yield dealt
+
+
+def flip_signs(queries: int, draws: Draws) -> Iterator[FloatArray]:
+    """Chunks (queries x draws) of signs, 1 or -1 with even odds."""
     rng = np.random.default_rng([draws.seed, 1])
-    for size in _chunks(n, draws.count(n)):
-        bits = rng.integers(0, 2, size=(n, size), dtype=np.int8)
-        yield (rows.T @ (2.0 * bits - 1.0)).T
+    for size in _chunks(queries, draws.count(queries)):
+        bits = rng.integers(0, 2, size=(queries, size), dtype=np.int8)
+        yield (2 * bits - 1).astype(np.float64)
+
+
+def enumerate_signs(queries: int) -> FloatArray:
+    """Every pattern of signs once (queries x patterns), without the one that changes nothing.
+
+    That one is the observation itself, and is counted apart.
+    """
+    patterns = np.arange(1, 2**queries) >> np.arange(queries)[:, None] & 1
+    return (1 - 2 * patterns).astype(np.float64)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -5,28 +5,69 @@ b?" or "do the two cite different readings?". Its share of yes in a class is set
 expectation, against the share in a reference, or both. The null distribution flips the sign of
 each query's whole deviation, so that answers of one query may hang together as they please
 (sign flipping of score contributions, Hemerik, Goeman and Finos 2020).
+
+A flipped statistic is linear in a few sums over each class, so all classes share one product of
+signs and counts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, hstack
+from scipy.sparse import csr_array
 
-from results.statistics.diagnosis.resampling import TOLERANCE, Draws, flip_signs
+from results.statistics.diagnosis.resampling import TOLERANCE, Draws, enumerate_signs, flip_signs
 from results.statistics.diagnosis.thresholds import MINIMUM_REFERENCE
-from results.statistics.table import BoolArray, FloatArray
+from results.statistics.table import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers of each query to each of K questions: three sparse matrices, queries x K.
+    """Answers of U queries to K questions: three sparse matrices, U x K.
 
-    `yes` and `asked` count answers, `expected` is the sum of the chances of a yes.
+    `yes` and `asked` count answers, `expected` is the sum of the chances of a yes. `group`
+    (length U) tells the class of each query, from 0 to `groups` - 1.
     """
 
     yes: csr_array
     asked: csr_array
     expected: csr_array
+    group: IntArray
+    groups: int
+
+    def take(self, rows: IntArray) -> "Answers":
+        """The answers of some queries."""
+        return Answers(
+            self.yes[rows], self.asked[rows], self.expected[rows], self.group[rows], self.groups
+        )
+
+    def sum_groups(self, matrix: csr_array) -> FloatArray:
+        """Sums of a U x K matrix over the queries of each group: groups x K."""
+        return self._sum_flipped(matrix, np.ones((matrix.shape[0], 1)))[..., 0]
+
+    def sum_flipped(self, signs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`yes`, `asked` and `expected` summed under signs (U x draws): groups x K x draws."""
+        yes, asked, expected = (
+            self._sum_flipped(matrix, signs) for matrix in (self.yes, self.asked, self.expected)
+        )
+        return yes, asked, expected
+
+    def _sum_flipped(self, matrix: csr_array, signs: FloatArray) -> FloatArray:
+        cells = matrix.tocoo()
+        row, column = cells.coords
+        width = self.groups * matrix.shape[1]
+        place = self.group[row].astype(np.int64) * matrix.shape[1] + column
+        by_group = csr_array((cells.data, (place, row)), shape=(width, matrix.shape[0]))
+        sums: FloatArray = by_group @ signs
+        return sums.reshape(self.groups, matrix.shape[1], -1)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What to compare: the group `inside`, and the groups of the `reference`, if any."""
+
+    inside: int
+    reference: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +75,10 @@ class ShareTest:
     """The outcome for each of K questions (arrays of length K).
 
     Counts in the class and in the reference, the `expected` yes in the class, whether the class
-    was `compared` with the reference (which then has at least ten answers), and the p value:
-    the greater of the p against the expectation and, where compared, the p against the
-    reference, each adjusted over all questions (single-step maxT, Westfall and Young 1993). It
-    is NaN where the class has no answer.
+    was `compared` with the reference (which then has at least ten answers), and the p value: the
+    greater of the p against the expectation and, where compared, the p against the reference, each
+    adjusted over all questions (single-step maxT, Westfall and Young 1993). It means nothing where
+    the class has no answer.
     """
 
     yes: FloatArray
@@ -49,101 +90,137 @@ class ShareTest:
     p_value: FloatArray
 
     @property
+    def side(self) -> FloatArray:
+        """1 where the class has more yes than expected, -1 where it has fewer, else 0."""
+        return np.sign(self.yes - self.expected)
+
+    @property
     def excess(self) -> FloatArray:
         """How far the share of yes lies above what is expected and, where compared, above the
         reference's share: the smaller of the two, on the side on which the class lies."""
         asked = np.maximum(self.asked, 1)
         share = self.yes / asked
-        side = self.side
-        above = side * (share - self.expected / asked)
+        above = self.side * (share - self.expected / asked)
         reference = self.reference_yes / np.maximum(self.reference_asked, 1)
-        result: FloatArray = np.where(
-            self.compared, np.minimum(above, side * (share - reference)), above
-        )
-        return result
-
-    @property
-    def side(self) -> FloatArray:
-        """1 where the class has more yes than expected, -1 where it has fewer, else 0."""
-        result: FloatArray = np.sign(self.yes - self.expected)
-        return result
+        below = np.where(self.compared, self.side * (share - reference), np.inf)
+        return np.minimum(above, below)
 
 
 def compare_shares(
-    answers: Answers,
-    inside: BoolArray,
-    reference: BoolArray,
-    *,
-    two_sided: bool,
-    draws: Draws,
-) -> ShareTest:
-    """Test the queries `inside` against the expectation and against the queries `reference`."""
-    yes, asked = _sum(answers.yes, inside), _sum(answers.asked, inside)
-    expected = _sum(answers.expected, inside)
-    reference_yes, reference_asked = _sum(answers.yes, reference), _sum(answers.asked, reference)
-    compared = (reference_asked >= MINIMUM_REFERENCE) & (asked > 0)
-    side = np.sign(yes - expected) if two_sided else np.ones(len(yes))
-    weight = np.where(compared, 1.0, 0.0)
-    units = hstack(
-        [
-            _deviations(answers, inside),
-            _contrasts(answers, inside, reference, yes + reference_yes, asked, reference_asked)
-            @ diags_array(weight),
-        ]
-    ).tocsr()
-    p_values = _adjust(units, np.tile(side, 2), two_sided, draws).reshape(2, -1)
-    p_value = np.where(compared, p_values.max(axis=0), p_values[0])
-    return ShareTest(
-        yes=yes,
-        asked=asked,
-        expected=expected,
-        reference_yes=reference_yes,
-        reference_asked=reference_asked,
-        compared=compared,
-        p_value=np.where(asked > 0, p_value, np.nan),
-    )
+    answers: Answers, sides: Sequence[Side], *, two_sided: bool, draws: Draws
+) -> list[ShareTest]:
+    """Test each side against the expectation and, where it can be, against its reference."""
+    sums = _Sums(answers)
+    statistics = [_Statistic(sums, side, two_sided=two_sided) for side in sides]
+    greatest: list[list[FloatArray]] = [[] for _ in sides]
+    shared = []
+    for place, statistic in enumerate(statistics):
+        rows = statistic.find_rows()
+        if draws.can_enumerate(len(rows)):
+            flipped = answers.take(rows).sum_flipped(enumerate_signs(len(rows)))
+            greatest[place].append(statistic.find_greatest(*flipped))
+        else:
+            shared.append(place)
+    for signs in flip_signs(len(answers.group), draws) if shared else ():
+        flipped = answers.sum_flipped(signs)
+        for place in shared:
+            greatest[place].append(statistics[place].find_greatest(*flipped))
+    return [
+        statistic.describe(np.concatenate(drawn))
+        for statistic, drawn in zip(statistics, greatest, strict=True)
+    ]
 
 
-def _sum(matrix: csr_array, rows: BoolArray) -> FloatArray:
-    result: FloatArray = rows.astype(np.float64) @ matrix
-    return result
+class _Sums:
+    """Sums over groups (groups x K) from which every statistic and its error is made."""
+
+    def __init__(self, answers: Answers) -> None:
+        yes, asked, expected = answers.yes, answers.asked, answers.expected
+        beyond = yes - expected
+        self.answers = answers
+        self.yes = answers.sum_groups(yes)
+        self.asked = answers.sum_groups(asked)
+        self.expected = answers.sum_groups(expected)
+        self.yes_yes = answers.sum_groups(yes * yes)
+        self.yes_asked = answers.sum_groups(yes * asked)
+        self.asked_asked = answers.sum_groups(asked * asked)
+        self.beyond = answers.sum_groups(beyond * beyond)
 
 
-def _deviations(answers: Answers, inside: BoolArray) -> csr_array:
-    """Each query's yes beyond the expectation, in the class only."""
-    return diags_array(inside.astype(np.float64)) @ (answers.yes - answers.expected)
+class _Statistic:
+    """The two standardised statistics of one side, as functions of flipped sums.
 
-
-def _contrasts(
-    answers: Answers,
-    inside: BoolArray,
-    reference: BoolArray,
-    yes: FloatArray,
-    asked: FloatArray,
-    reference_asked: FloatArray,
-) -> csr_array:
-    """Each query's part in (share inside less share in the reference), were the two equal.
-
-    The parts add up to the excess of yes inside over the pooled share.
+    Against the expectation: the sum of (yes - expected) inside. Against the reference: each
+    query's part in (share inside less share in the reference), were the two equal; with n inside
+    and m in the reference, a query inside counts m / (n + m) times its yes beyond the pooled
+    share, one of the reference -n / (n + m) times. Signs leave the standard errors as they are.
     """
-    both = np.maximum(asked + reference_asked, 1)
-    deviation = answers.yes - answers.asked @ diags_array(yes / both)
-    inner = diags_array(inside.astype(np.float64)) @ deviation @ diags_array(reference_asked / both)
-    outer = diags_array(reference.astype(np.float64)) @ deviation @ diags_array(asked / both)
-    return inner - outer
 
+    def __init__(self, sums: _Sums, side: Side, *, two_sided: bool) -> None:
+        self._sums, self._two_sided = sums, two_sided
+        self._inside, self._reference = side.inside, list(side.reference)
+        self._asked = sums.asked[side.inside]
+        self._reference_asked = sums.asked[self._reference].sum(axis=0)
+        self._compared = (self._reference_asked >= MINIMUM_REFERENCE) & (self._asked > 0)
+        yes = sums.yes[side.inside] + sums.yes[self._reference].sum(axis=0)
+        both = np.maximum(self._asked + self._reference_asked, 1)
+        self._pooled = yes / both
+        self._inner, self._outer = self._reference_asked / both, self._asked / both
+        self._scale = self._find_scale()
 
-def _adjust(units: csr_array, side: FloatArray, two_sided: bool, draws: Draws) -> FloatArray:
-    """p of every column, adjusted over all: how often the greatest of them all is as great."""
-    spread = np.sqrt(np.asarray((units * units).sum(axis=0)).ravel())
-    scaled = units @ diags_array(np.where(spread > TOLERANCE, 1 / np.maximum(spread, TOLERANCE), 0))
-    scaled.data[np.abs(scaled.data) < TOLERANCE] = 0.0
-    scaled.eliminate_zeros()
-    observed = side * np.asarray(scaled.sum(axis=0)).ravel()
-    greatest = [np.zeros(0)]
-    for sums in flip_signs(scaled, draws):
-        greatest.append((np.abs(sums) if two_sided else sums).max(axis=1))
-    ordered = np.sort(np.concatenate(greatest))
-    reached = len(ordered) - np.searchsorted(ordered, observed - TOLERANCE)
-    result: FloatArray = (1 + reached) / (1 + len(ordered))
-    return result
+    def find_rows(self) -> IntArray:
+        """The queries that can move the statistics."""
+        groups = [self._inside, *(self._reference if self._compared.any() else ())]
+        has_answer = np.diff(self._sums.answers.asked.indptr) > 0
+        return np.flatnonzero(np.isin(self._sums.answers.group, groups) & has_answer)
+
+    def find_greatest(self, yes: FloatArray, asked: FloatArray, expected: FloatArray) -> FloatArray:
+        """The greatest of all statistics in each draw, from flipped sums (groups x K x draws)."""
+        statistics = self._standardise(yes, asked, expected)
+        sizes = np.abs(statistics) if self._two_sided else statistics
+        greatest: FloatArray = sizes.max(axis=(0, 1), initial=0)
+        return greatest
+
+    def describe(self, greatest: FloatArray) -> ShareTest:
+        """The outcome, given the greatest statistic of each draw."""
+        sums, inside, reference = self._sums, self._inside, self._reference
+        observed = self._standardise(
+            sums.yes[..., None], sums.asked[..., None], sums.expected[..., None]
+        )[..., 0]
+        if self._two_sided:
+            observed = observed * np.sign(sums.yes[inside] - sums.expected[inside])
+        ordered = np.sort(greatest)
+        reached = len(ordered) - np.searchsorted(ordered, observed - TOLERANCE)
+        p_values = (1 + reached) / (1 + len(ordered))
+        return ShareTest(
+            yes=sums.yes[inside],
+            asked=self._asked,
+            expected=sums.expected[inside],
+            reference_yes=sums.yes[reference].sum(axis=0),
+            reference_asked=self._reference_asked,
+            compared=self._compared,
+            p_value=np.where(self._compared, p_values.max(axis=0), p_values[0]),
+        )
+
+    def _standardise(self, yes: FloatArray, asked: FloatArray, expected: FloatArray) -> FloatArray:
+        """Both statistics of each question and draw: 2 x K x draws."""
+        pooled = self._pooled[:, None]
+        against_expected = yes[self._inside] - expected[self._inside]
+        inside = yes[self._inside] - pooled * asked[self._inside]
+        reference = yes[self._reference].sum(axis=0) - pooled * asked[self._reference].sum(axis=0)
+        against_reference = self._inner[:, None] * inside - self._outer[:, None] * reference
+        return np.stack([against_expected, against_reference]) * self._scale[..., None]
+
+    def _find_scale(self) -> FloatArray:
+        """One over the standard errors (2 x K), 0 where there is no error or nothing to test."""
+        sums, pooled = self._sums, self._pooled
+        squares = sums.yes_yes - 2 * pooled * sums.yes_asked + pooled**2 * sums.asked_asked
+        variance = np.stack(
+            [
+                sums.beyond[self._inside],
+                self._inner**2 * squares[self._inside]
+                + self._outer**2 * squares[self._reference].sum(axis=0),
+            ]
+        )
+        used = np.stack([self._asked > 0, self._compared]) & (variance > TOLERANCE)
+        return np.where(used, 1 / np.sqrt(np.where(used, variance, 1.0)), 0.0)

@@ -30,5 +30,5 @@ PLANNED_POWER = 0.80
 SEED = 1960
 """Seed of every random draw, so that the same labels give the same verdict."""
 
-PERMUTATIONS = 4_999
+PERMUTATIONS = 3_999
 """Random draws for each test; fewer where there are many queries, see `resampling`."""
