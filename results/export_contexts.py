@@ -42,6 +42,7 @@ REASONS = {
     "incomplete": gettext_lazy("outcomes missing"),
     "too_few_votes": gettext_lazy("too few votes"),
     "tie": gettext_lazy("a tie to settle"),
+    "not_unanimous": gettext_lazy("votes that differ"),
     "unsure_only": gettext_lazy("nobody was sure"),
     "all_dropped": gettext_lazy("all pairs dropped"),
 }

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from results.models import FinalLabel
 from studies.models import (
     Clause,
     Dimension,
@@ -176,6 +177,31 @@ def make_judgment(
         is_unsure=grade is None,
         decided_by=dimension,
         clause=dimension.clauses.get(name=clause) if dimension and clause else None,
+        **fields,
+    )
+
+
+def make_final_label(
+    pair: Pair,
+    grade: int | None,
+    *,
+    by: Member | None = None,
+    decided_by: str | None = "answerability",
+    clause: str | None = None,
+    **fields: Any,
+) -> FinalLabel:
+    """A final label; `grade` None drops the pair."""
+    version = fields.pop("rubric_version", None) or pair.study.rubric_versions.first()
+    dimension = version.dimensions.get(name=decided_by) if decided_by else None
+    return FinalLabel.objects.create(
+        pair=pair,
+        grade=grade,
+        is_dropped=grade is None,
+        decided_by=dimension,
+        clause=dimension.clauses.get(name=clause) if dimension and clause else None,
+        rubric_version=version,
+        reason=fields.pop("reason", "The rubric says so."),
+        by=by,
         **fields,
     )
 

@@ -2,8 +2,9 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import studies.models.fields
 from django.db import migrations, models
+
+import studies.models.fields
 
 
 class Migration(migrations.Migration):

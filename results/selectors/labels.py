@@ -18,11 +18,17 @@ from studies.models import Member, Study
 
 ROWS_AT_ONCE = 2000
 
-# For one annotator and pair the newest recheck comes first, else the newest main round.
-CURRENT_LABELS = """
+
+def select_current_labels(restriction: str = "") -> str:
+    """The common table expression `current_labels`, one row for each annotator and pair.
+
+    For one annotator and pair the newest recheck comes first, else the newest main round.
+    `restriction` is a further condition on the judgment `j`, a constant of the code.
+    """
+    return f"""
 current_labels AS (
     SELECT DISTINCT ON (j.pair_id, j.annotator_id)
-        j.pair_id, j.annotator_id, j.grade, j.is_unsure, j.rubric_version_id
+        j.id, j.pair_id, j.annotator_id, j.grade, j.is_unsure, j.rubric_version_id
     FROM annotation_judgment j
     JOIN studies_round r ON r.id = j.round_id
     JOIN studies_member m ON m.id = j.annotator_id
@@ -31,10 +37,12 @@ current_labels AS (
         AND NOT j.is_surplus
         AND CASE WHEN %(annotator)s::bigint IS NULL THEN NOT m.is_machine
                  ELSE m.id = %(annotator)s::bigint END
+        {restriction}
     ORDER BY j.pair_id, j.annotator_id,
         (r.kind = 'recheck') DESC, r.position DESC, r.id DESC
 )
-"""
+"""  # noqa: S608 - put together from constants
+
 
 # "All annotators" (null) means everybody who annotates now, and never nobody.
 PLANNED_ANNOTATORS = """
@@ -53,7 +61,7 @@ planned AS (
 """
 
 PAIR_LABELS = f"""
-WITH {CURRENT_LABELS}, {PLANNED_ANNOTATORS}, votes AS (
+WITH {select_current_labels()}, {PLANNED_ANNOTATORS}, votes AS (
     SELECT l.pair_id,
         array_agg(l.grade ORDER BY l.grade) FILTER (WHERE NOT l.is_unsure) AS grades,
         count(*) FILTER (WHERE l.is_unsure) AS unsure,
@@ -64,6 +72,7 @@ WITH {CURRENT_LABELS}, {PLANNED_ANNOTATORS}, votes AS (
 )
 SELECT q.external_id, d.external_id, p.pool_rank, planned.annotators,
     votes.grades, coalesce(votes.unsure, 0), votes.rubric_versions,
+    f.id IS NOT NULL, f.grade, fv.number,
     CASE WHEN %(with_texts)s::boolean THEN q.text END,
     CASE WHEN %(with_texts)s::boolean THEN d.title END,
     body.text
@@ -72,6 +81,9 @@ JOIN studies_query q ON q.id = p.query_id
 JOIN studies_document d ON d.id = p.document_id
 LEFT JOIN planned ON planned.query_id = p.query_id
 LEFT JOIN votes ON votes.pair_id = p.id
+LEFT JOIN results_finallabel f ON f.pair_id = p.id AND f.ended_at IS NULL
+    AND %(annotator)s::bigint IS NULL
+LEFT JOIN studies_rubricversion fv ON fv.id = f.rubric_version_id
 LEFT JOIN studies_documenttext body
     ON body.document_id = p.document_id AND %(with_texts)s::boolean
 WHERE p.study_id = %(study)s AND p.pool_rank IS NOT NULL
@@ -94,8 +106,8 @@ class PairLabels:
 
     `planned` is the number of annotators who were to judge the query in a main round, None if
     it is in none; `grades` are the votes in ascending order, one per annotator; `unsure` is how
-    many annotators were unsure; `rubric_versions` are the numbers that the labels were given
-    under. `texts` is there when it was asked for.
+    many annotators were unsure; `rubric_versions` are the numbers that the labels, or the final
+    label that stands in their place, were given under. `texts` is there when it was asked for.
     """
 
     query_id: str
@@ -151,8 +163,8 @@ def stream_pair_labels(
 ) -> Iterator[PairLabels]:
     """Every pair of the pool with its current labels, by query id and document id (code points).
 
-    With `annotator`, only that one's labels, also if it is a machine. Pairs without a label
-    come too. Must run inside a transaction, such as `read_snapshot`.
+    With `annotator`, only that one's labels, also if it is a machine, and no final labels. Pairs
+    without a label come too. Must run inside a transaction, such as `read_snapshot`.
     """
     parameters = {
         "study": study.pk,
@@ -160,7 +172,8 @@ def stream_pair_labels(
         "with_texts": with_texts,
     }
     for row in stream_rows(PAIR_LABELS, parameters):
-        query_id, document_id, pool_rank, planned, grades, unsure, versions, *texts = row
+        query_id, document_id, pool_rank, planned, grades, unsure, versions, *rest = row
+        is_final, final_grade, final_version, *texts = rest
         yield PairLabels(
             query_id=query_id,
             document_id=document_id,
@@ -168,6 +181,7 @@ def stream_pair_labels(
             planned=planned,
             grades=tuple(grades or ()),
             unsure=unsure,
-            rubric_versions=tuple(versions or ()),
+            rubric_versions=(final_version,) if is_final else tuple(versions or ()),
+            final=FinalDecision(final_grade) if is_final else None,
             texts=PairTexts(*texts) if with_texts else None,
         )

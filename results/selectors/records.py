@@ -1,4 +1,4 @@
-"""What was recorded, streamed: judgments and the action log.
+"""What was recorded, streamed: judgments, final labels and the action log.
 
 Everything here runs inside a transaction, such as `labels.read_snapshot`.
 """
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.models import Judgment
+from results.models import FinalLabel
 from results.selectors.materials import NARROW_ROWS
-from studies.formats.records import UNSURE, JudgmentRecord
+from studies.formats.records import DROPPED, UNSURE, FinalLabelRecord, JudgmentRecord
 from studies.models import Action, Study
 
 JUDGMENT_COLUMNS = {
@@ -32,6 +33,18 @@ JUDGMENT_ORDER = (
     "round__position",
     "round_id",
 )
+FINAL_LABEL_COLUMNS = {
+    "query_id": "pair__query__external_id",
+    "doc_id": "pair__document__external_id",
+    "decided_by": "decided_by__name",
+    "clause": "clause__name",
+    "cause": "cause",
+    "citation": "citation",
+    "reason": "reason",
+    "rubric_version": "rubric_version__number",
+    "by": "by__name",
+    "decided_at": "decided_at",
+}
 ACTION_COLUMNS = {
     "at": "at",
     "name": "name",
@@ -55,6 +68,22 @@ def stream_judgments(study: Study) -> Iterator[JudgmentRecord]:
         relevance = UNSURE if grade is None else str(grade)
         fields: dict[str, Any] = dict(zip(JUDGMENT_COLUMNS, values, strict=True))
         yield JudgmentRecord(relevance=relevance, line=0, **fields)
+
+
+def stream_final_labels(study: Study) -> Iterator[FinalLabelRecord]:
+    """The final labels that stand, by query id and document id."""
+    rows = (
+        FinalLabel.objects.filter(pair__study=study, ended_at__isnull=True)
+        .order_by("pair__query__external_id", "pair__document__external_id")
+        .values_list("grade", *FINAL_LABEL_COLUMNS.values())
+    )
+    for grade, *values in rows.iterator(NARROW_ROWS):
+        relevance = DROPPED if grade is None else str(grade)
+        fields: dict[str, Any] = dict(zip(FINAL_LABEL_COLUMNS, values, strict=True))
+        named: dict[str, Any] = {
+            key: None if value == "" else value for key, value in fields.items()
+        }
+        yield FinalLabelRecord(relevance=relevance, line=0, **named)
 
 
 def stream_actions(study: Study) -> Iterator[dict[str, Any]]:

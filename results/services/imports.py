@@ -9,8 +9,7 @@ from django.db import connection
 from annotation.services.claims import reopen_grown_claims
 from annotation.services.imports import JudgmentOptions, add_judgments
 from annotation.services.imports.state import restore_state
-from studies.formats.judgments import read_final_labels_csv
-from studies.formats.text import open_source
+from results.services.final_label_imports import add_final_labels
 from studies.models import Study, User
 from studies.services.imports import (
     ImportReport,
@@ -34,32 +33,13 @@ def import_folder(
     from. Raises ImportRefused, with everything that is wrong, when anything is.
     """
     plan = read_study(folder, progress=progress)
-    _refuse_final_labels(plan)
     return import_study(
         plan, dry_run=dry_run, user=user, progress=progress, then=_Collected(user, progress)
     )
 
 
-def _refuse_final_labels(plan: StudyPlan) -> None:
-    path = plan.folder.final_labels
-    if path is None:
-        return
-    report = plan.report
-    with open_source(path) as stream:
-        count = sum(
-            1 for _ in read_final_labels_csv(stream, file=path.name, problems=report.problems)
-        )
-    if count:
-        reason = (
-            f"it holds final labels ({count:,}), which this version cannot store yet; remove the "
-            "file to import the study without them"
-        )
-        report.refuse("final labels", path.name, None, reason)
-    report.raise_if_refused()
-
-
 class _Collected:
-    """What follows the study's own import: labels, and the state of collecting them."""
+    """What follows the study's own import: labels, final labels, and the state of collecting."""
 
     def __init__(self, user: User | None, progress: Progress | None) -> None:
         self.user = user
@@ -79,6 +59,15 @@ class _Collected:
                 user=self.user,
                 progress=self.progress,
                 take_places=not moves,
+                log_each=not (created and plan.folder.log),
+            )
+        if plan.folder.final_labels is not None and not report.problems:
+            add_final_labels(
+                study=study,
+                path=plan.folder.final_labels,
+                report=report,
+                user=self.user,
+                keep_source=moves,
                 log_each=not (created and plan.folder.log),
             )
         if moves and plan.state is not None and not report.problems:

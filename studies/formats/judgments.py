@@ -27,10 +27,11 @@ JUDGMENT_HEADER = (
     "query_id", "doc_id", "class", "annotator", "round", "rubric_version", "relevance",
     "decided_by", "clause", "notes", "source", "active_seconds", "judged_at",
 )  # fmt: skip
-FINAL_LABEL_HEADER = (
+FINAL_LABEL_REQUIRED = (
     "query_id", "doc_id", "relevance", "decided_by", "cause", "reason", "rubric_version",
     "by", "decided_at",
 )  # fmt: skip
+FINAL_LABEL_HEADER = (*FINAL_LABEL_REQUIRED, "clause", "citation")
 
 RecordT = TypeVar("RecordT")
 
@@ -126,16 +127,21 @@ def _final_label(cells: Mapping[str, str], line: int) -> FinalLabelRecord:
         by=optional_name(cells, "by"),
         decided_at=instant_cell(cells["decided_at"], "decided_at"),
         line=line,
+        clause=optional_name(cells, "clause"),
+        citation=optional_name(cells, "citation"),
     )
 
 
 def read_final_labels_csv(
     stream: BinaryIO, *, file: str, problems: Problems
 ) -> Iterator[FinalLabelRecord]:
-    """Read final labels, one for a pair: another one for it is refused."""
+    """Read final labels, one for a pair: another one for it is refused.
+
+    The columns `clause` and `citation` may be missing.
+    """
     seen = FirstSeen()
-    header = FINAL_LABEL_HEADER
-    for record in _read(stream, file, problems, header, header, _final_label):
+    required, known = FINAL_LABEL_REQUIRED, FINAL_LABEL_HEADER
+    for record in _read(stream, file, problems, required, known, _final_label):
         pair = (record.query_id, record.doc_id)
         label = f"the pair {pair[0]} {pair[1]}"
         content = replace(record, line=0)
@@ -161,4 +167,6 @@ def _final_label_row(row: FinalLabelRecord) -> tuple[str, ...]:
         plain_cell(row.rubric_version),
         safe_cell(row.by),
         plain_cell(row.decided_at),
+        safe_cell(row.clause),
+        safe_cell(row.citation),
     )

@@ -22,6 +22,8 @@ Ordering = Literal["by_query", "mixed"]
 ORDERINGS: tuple[Ordering, ...] = ("by_query", "mixed")
 
 DocumentsRule = Literal["required", "optional"]
+ConsensusRule = Literal["plurality", "unanimous"]
+CONSENSUS_RULES: tuple[ConsensusRule, ...] = ("plurality", "unanimous")
 DOCUMENTS_RULES: tuple[DocumentsRule, ...] = ("required", "optional")
 
 UNSURE = "unsure"
@@ -145,6 +147,8 @@ class FinalLabelRecord:
     by: str | None
     decided_at: datetime | None
     line: int
+    clause: str | None = None
+    citation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,8 @@ class StudyFile:
     ordering: Ordering = "by_query"
     depth: int = 5
     documents: DocumentsRule = "required"
+    consensus: ConsensusRule = "plurality"
+    settle_own_pairs: bool = False
     classes: list[ClassSpec] = field(default_factory=list)
     people: list[PersonSpec] = field(default_factory=list)
     rounds: list[RoundSpec] = field(default_factory=lambda: [RoundSpec("main", "main")])

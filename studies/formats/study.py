@@ -11,6 +11,7 @@ import yaml
 from studies.formats.fields import MAX_INTEGER
 from studies.formats.problems import Problems
 from studies.formats.records import (
+    CONSENSUS_RULES,
     DOCUMENTS_RULES,
     ORDERINGS,
     ROLES,
@@ -32,7 +33,7 @@ SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 KEYS = (
     "study", "title", "description", "annotators_per_query", "minimum_votes", "ordering",
-    "depth", "documents", "classes", "people", "rounds",
+    "depth", "documents", "consensus", "settle_own_pairs", "classes", "people", "rounds",
 )  # fmt: skip
 
 SpecT = TypeVar("SpecT", ClassSpec, PersonSpec, RoundSpec)
@@ -62,6 +63,8 @@ def read_study_file(stream: BinaryIO, *, file: str, problems: Problems) -> Study
         ordering=top.choice("ordering", ORDERINGS, "by_query"),
         depth=_small(top, "depth", 5),
         documents=top.choice("documents", DOCUMENTS_RULES, "required"),
+        consensus=top.choice("consensus", CONSENSUS_RULES, "plurality"),
+        settle_own_pairs=top.boolean("settle_own_pairs") or False,
         classes=_specs(text, top, "classes", _class),
         people=_specs(text, top, "people", _person),
         rounds=_specs(text, top, "rounds", _round) or [RoundSpec("main", "main")],
@@ -155,7 +158,7 @@ def write_study_file(study: StudyFile) -> str:
 
     Raises ValueError for a text that YAML cannot carry.
     """
-    fields: dict[str, object] = {key: getattr(study, key) for key in KEYS[:8]}
+    fields: dict[str, object] = {key: getattr(study, key) for key in KEYS[:10]}
     if study.classes:
         fields["classes"] = [_class_fields(spec) for spec in study.classes]
     if study.people:

@@ -48,6 +48,19 @@ def fill(cast: Cast) -> None:
     bot = make.make_member(study, "bot", with_account=False, is_machine=True)
     make.make_judgment(cast.main, third, bot, 0, source="import", decided_by=None)
     make.make_judgment(cast.main, third, cast.ben, 0, is_surplus=True)
+    make.make_final_label(
+        first,
+        1,
+        by=cast.ada,
+        clause="procedural",
+        cause="rubric_ambiguity",
+        citation="different_readings",
+        reason="=the clause says so",
+    )
+    make.make_final_label(second, None, by=cast.max, decided_by=None, cause="chunking")
+    study.consensus = study.Consensus.UNANIMOUS
+    study.settle_own_pairs = True
+    study.save()
     query = RoundQuery.objects.get(query=first.query)
     make.make_claim(query, cast.ana, expires_at=timezone.now() - timedelta(hours=3))
     RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)

@@ -114,17 +114,6 @@ def test_labels_in_the_folder_come_in_with_it_or_nothing_does(tmp_path: Path) ->
     assert "unchanged" in import_folder(folder)
 
 
-def test_final_labels_are_refused_as_long_as_they_cannot_be_kept(tmp_path: Path) -> None:
-    header = "query_id,doc_id,relevance,decided_by,cause,reason,rubric_version,by,decided_at\n"
-    folder = write_folder(help_study(tmp_path), {"final_labels.csv": header})
-    import_folder(folder, "--dry-run")
-    write_folder(folder, {"final_labels.csv": f"{header}q1,d1,2,recency,,because,1,lia,\n"})
-    with pytest.raises(
-        CommandError, match=r"it holds final labels \(1\), which this version cannot store yet"
-    ):
-        import_folder(folder)
-
-
 def test_the_state_of_a_study_moves_with_it(tmp_path: Path) -> None:
     state = {
         "seed": "c" * 32,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from results.consensus import Consensus, decide_consensus
+from results.consensus import Consensus, Policy, decide_consensus
 from results.selectors.labels import PairLabels
 
 # Every code that a manifest may give for a query left out, with its sentence.
@@ -15,6 +15,7 @@ SENTENCES = {
     "incomplete": "Outcomes missing: {missing} of {needed}, on {pairs}.",
     "too_few_votes": "Fewer votes than the study's minimum on {pairs}.",
     "tie": "Tied votes on {pairs}.",
+    "not_unanimous": "Votes differ on {pairs}, and the study takes unanimous votes only.",
     "unsure_only": "Nobody was sure on {pairs}.",
     "all_dropped": "All of the query was dropped: {pairs}.",
 }
@@ -66,6 +67,11 @@ class DecidedQuery:
     def is_withheld(self) -> bool:
         return bool(self.reasons)
 
+    @property
+    def was_dropped(self) -> bool:
+        """Whether it is withheld because all of it was dropped."""
+        return [reason.code for reason in self.reasons] == ["all_dropped"]
+
     def labelled(self) -> Iterator[tuple[PairLabels, int]]:
         """Pairs that have a label, with their grade."""
         for pair in self.pairs:
@@ -78,7 +84,11 @@ class DecidedQuery:
 
 
 def decide_queries(
-    pairs: Iterable[PairLabels], *, minimum_votes: int, of_one_annotator: bool
+    pairs: Iterable[PairLabels],
+    *,
+    minimum_votes: int,
+    of_one_annotator: bool,
+    policy: Policy = "plurality",
 ) -> Iterator[DecidedQuery]:
     """Decide query by query; `pairs` must come ordered by query."""
     for query_id, group in groupby(pairs, key=attrgetter("query_id")):
@@ -86,17 +96,27 @@ def decide_queries(
         if of_one_annotator:
             yield decide_annotator_query(query_id, of_query)
         else:
-            yield decide_query(query_id, of_query, minimum_votes=minimum_votes)
+            yield decide_query(query_id, of_query, minimum_votes=minimum_votes, policy=policy)
 
 
-def decide_query(query_id: str, pairs: Sequence[PairLabels], *, minimum_votes: int) -> DecidedQuery:
+def decide_query(
+    query_id: str,
+    pairs: Sequence[PairLabels],
+    *,
+    minimum_votes: int,
+    policy: Policy = "plurality",
+) -> DecidedQuery:
     """The consensus on a query. It is withheld unless every pair has its planned outcomes and
     either a label or the decision to drop it."""
     decided = tuple(
         DecidedPair(
             pair,
             decide_consensus(
-                pair.grades, final=pair.final, minimum_votes=minimum_votes, unsure=pair.unsure
+                pair.grades,
+                final=pair.final,
+                minimum_votes=minimum_votes,
+                policy=policy,
+                unsure=pair.unsure,
             ),
         )
         for pair in pairs
@@ -134,6 +154,8 @@ def _reasons(pairs: Sequence[DecidedPair]) -> Iterator[Reason]:
         yield Reason("too_few_votes", found["too few votes"])
     if found["tie"]:
         yield Reason("tie", found["tie"])
+    if found["not unanimous"]:
+        yield Reason("not_unanimous", found["not unanimous"])
     if found["unsure only"]:
         yield Reason("unsure_only", found["unsure only"])
     if found["dropped"] == len(pairs):

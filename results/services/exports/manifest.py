@@ -10,12 +10,19 @@ from typing import Any
 
 from django.conf import settings
 
+from results.consensus import Policy
 from results.services.exports.decisions import DecidedPair, DecidedQuery
 
-CONSENSUS_RULE = (
-    "the final label, else the grade with strictly the most votes; unsure is no vote, "
-    "a tie is no label"
-)
+CONSENSUS_RULES: dict[Policy, str] = {
+    "plurality": (
+        "the final label, else the grade with strictly the most votes; unsure is no vote, "
+        "a tie is no label"
+    ),
+    "unanimous": (
+        "the final label, else the grade that every vote is for; unsure is no vote, "
+        "votes that differ are no label"
+    ),
+}
 DECIDED_BY_VOTES = {"unanimous": "unanimous", "majority": "majority", "single": "single_vote"}
 
 
@@ -75,6 +82,7 @@ class Manifest:
     kind: str
     created_at: datetime
     minimum_votes: int
+    policy: Policy = "plurality"
     annotator: str | None = None
     with_texts: bool = False
     counts: Counter[str] = field(default_factory=Counter)
@@ -96,6 +104,8 @@ class Manifest:
         self.counts["pairs"] += len(query.pairs)
         self.counts["judgments"] += sum(pair.labels.outcomes for pair in query.pairs)
         self.counts["unsure"] += sum(pair.labels.unsure for pair in query.pairs)
+        if query.was_dropped:
+            self.counts["dropped"] += len(query.pairs)
         if query.is_withheld:
             self.withheld.append(DecidedQuery(query.query_id, (), query.reasons))
             return
@@ -120,7 +130,11 @@ class Manifest:
 
     @property
     def dropped_share(self) -> float | None:
-        """Dropped pairs by all decided ones; None where nothing is decided."""
+        """Dropped pairs by all decided ones; None where nothing is decided.
+
+        Decided are the exported and the dropped pairs, also those of queries that are withheld
+        because nothing else is left of them.
+        """
         decided = self.counts["pairs_exported"] + self.counts["dropped"]
         return self.counts["dropped"] / decided if decided else None
 
@@ -136,7 +150,8 @@ class Manifest:
             "software": "Dissensus",
             "software_version": software_version(),
             "rubric_versions": sorted(self.rubric_versions),
-            "consensus_rule": CONSENSUS_RULE,
+            "consensus": self.policy,
+            "consensus_rule": CONSENSUS_RULES[self.policy],
             "minimum_votes": self.minimum_votes,
             "counts": self._counts_json(),
             "withheld": [_withheld_json(query) for query in self.withheld],

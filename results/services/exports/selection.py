@@ -21,6 +21,7 @@ def exported_queries(request: ExportRequest, manifest: Manifest) -> Iterator[Dec
         labels,
         minimum_votes=request.study.minimum_votes,
         of_one_annotator=request.annotator is not None,
+        policy=manifest.policy,
     )
     for query in queries:
         manifest.count_query(query)

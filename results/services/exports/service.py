@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.utils import timezone
 
+from results.consensus import Policy
 from results.selectors.labels import read_snapshot
 from results.services.exports.kinds import (
     ExportKind,
@@ -170,6 +171,7 @@ def _begin_manifest(kind: ExportKind, request: ExportRequest) -> Manifest:
         kind=kind.name,
         created_at=timezone.now(),
         minimum_votes=request.study.minimum_votes,
+        policy=cast(Policy, str(request.study.consensus)),
         annotator=request.annotator.name if request.annotator else None,
         with_texts=request.with_texts,
     )

@@ -9,6 +9,7 @@ from results.services.exports.manifest import Manifest
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
+    ConsensusRule,
     DimensionSpec,
     EdgeCaseSpec,
     ExampleSpec,
@@ -48,6 +49,8 @@ def describe_settings(study: Study, manifest: Manifest) -> StudyFile:
         ordering=cast(Ordering, str(study.ordering)),
         depth=study.depth or DEFAULT_DEPTH,
         documents="required" if study.documents_required else "optional",
+        consensus=cast(ConsensusRule, str(study.consensus)),
+        settle_own_pairs=study.settle_own_pairs,
         classes=[
             ClassSpec(found.name, found.title, found.is_high_risk, found.minimum_queries)
             for found in study.query_classes.order_by("position", "name")

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from django.core.files.storage import default_storage
 
 from annotation.models import Judgment
+from results.models import FinalLabel
 from results.selectors import materials
+from results.selectors.records import stream_final_labels
 from results.services.exports.kinds import Entry, ExportRequest, encode
 from results.services.exports.manifest import Manifest
 from results.services.exports.records import action_lines, judgment_lines
@@ -52,6 +54,9 @@ def describe_study(request: ExportRequest, manifest: Manifest) -> None:
             "run_hits": RunHit.objects.filter(run__study=study).count(),
             "judgments": labels.count(),
             "unsure": labels.filter(is_unsure=True).count(),
+            "final_labels": FinalLabel.objects.filter(
+                pair__study=study, ended_at__isnull=True
+            ).count(),
             "actions": Action.objects.filter(study=study).count(),
         }
     )
@@ -83,8 +88,12 @@ def _material_entries(study: Study, manifest: Manifest) -> Iterator[Entry]:
 
 def _record_entries(request: ExportRequest, manifest: Manifest) -> Iterator[Entry]:
     yield Entry("judgments.csv", encode(judgment_lines(request, manifest)))
-    yield Entry("final_labels.csv", encode(write_final_labels_csv([])))
+    yield Entry("final_labels.csv", encode(_final_label_lines(request)))
     yield Entry("log.jsonl", encode(action_lines(request, manifest)))
+
+
+def _final_label_lines(request: ExportRequest) -> Iterator[str]:
+    return write_final_labels_csv(stream_final_labels(request.study))
 
 
 def _image_entries(study: Study, manifest: Manifest) -> Iterator[Entry]:

@@ -277,6 +277,8 @@ final_labels = st.builds(
     by=maybe_names,
     decided_at=st.none() | moments,
     line=st.just(0),
+    clause=maybe_names,
+    citation=maybe_names,
 )
 
 
@@ -360,6 +362,8 @@ studies = st.builds(
     ordering=st.sampled_from(["by_query", "mixed"]),
     depth=small,
     documents=st.sampled_from(["required", "optional"]),
+    consensus=st.sampled_from(["plurality", "unanimous"]),
+    settle_own_pairs=st.booleans(),
     classes=distinct(
         st.builds(ClassSpec, names, texts, st.booleans(), st.none() | small), lambda c: c.name
     ),

@@ -1,0 +1,262 @@
+"""Pairs whose labels do not settle them: splits, ties, too few votes, nobody sure.
+
+One statement answers for a whole study. It looks closer only at pairs whose labels, of whatever
+round, could be contested: what is current is among them, so that none is missed.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from django.db import connection
+from django.utils import timezone
+
+from results.selectors.labels import PLANNED_ANNOTATORS, select_current_labels
+from studies.models import Member, Study
+
+Kind = Literal["tie", "split", "unsure", "few", "agreed", "none"]
+State = Literal["open", "waiting", "settled", ""]
+
+CONTESTED: tuple[Kind, ...] = ("tie", "split", "unsure", "few")
+
+CONSIDERED = """
+considered AS (
+    SELECT j.pair_id
+    FROM annotation_judgment j
+    JOIN studies_round r ON r.id = j.round_id
+    JOIN studies_member m ON m.id = j.annotator_id
+    WHERE r.study_id = %(study)s AND r.kind IN ('main', 'recheck')
+        AND NOT j.is_surplus AND NOT m.is_machine
+        AND (%(pairs)s::bigint[] IS NULL OR j.pair_id = ANY (%(pairs)s::bigint[]))
+    GROUP BY j.pair_id
+    HAVING %(with_agreed)s OR min(j.grade) <> max(j.grade) OR bool_or(j.is_unsure)
+        OR count(j.grade) < %(minimum_votes)s
+    UNION
+    SELECT f.pair_id
+    FROM results_finallabel f
+    JOIN studies_pair p ON p.id = f.pair_id
+    WHERE p.study_id = %(study)s AND f.ended_at IS NULL
+        AND (%(pairs)s::bigint[] IS NULL OR f.pair_id = ANY (%(pairs)s::bigint[]))
+)
+"""
+
+# `top` holds the votes of the two grades that have most; `waiting` is a pair that more labels
+# are planned for, which may still settle it.
+OUTCOMES = f"""
+WITH {CONSIDERED},
+{select_current_labels("AND j.pair_id IN (SELECT pair_id FROM considered)")},
+{PLANNED_ANNOTATORS},
+scale AS (
+    SELECT value, dense_rank() OVER (ORDER BY value) AS place
+    FROM (
+        SELECT DISTINCT g.value FROM studies_grade g
+        JOIN studies_rubricversion v ON v.id = g.rubric_version_id
+        WHERE v.study_id = %(study)s
+    ) grades
+),
+tally AS (
+    SELECT pair_id, grade, count(*) AS votes FROM current_labels GROUP BY pair_id, grade
+),
+counted AS (
+    SELECT pair_id, coalesce(sum(votes), 0) AS outcomes,
+        coalesce(sum(votes) FILTER (WHERE grade IS NOT NULL), 0) AS votes,
+        count(grade) AS grades,
+        (array_agg(votes ORDER BY votes DESC) FILTER (WHERE grade IS NOT NULL))[1:2] AS top,
+        min(grade) AS lowest, max(grade) AS highest
+    FROM considered
+    LEFT JOIN tally USING (pair_id)
+    GROUP BY pair_id
+),
+outcome AS (
+    SELECT p.id, p.public_id AS pair_public_id, q.public_id AS query_public_id,
+        p.query_id, p.document_id,
+        coalesce(c.name, '') AS class_name, coalesce(c.is_high_risk, false) AS is_high_risk,
+        coalesce(c.name, '') = ANY (%(holes)s) AS is_hole,
+        CASE WHEN o.outcomes = 0 THEN 'none' WHEN o.votes = 0 THEN 'unsure'
+            WHEN o.grades > 1 AND o.top[1] = o.top[2] THEN 'tie'
+            WHEN o.grades > 1 THEN 'split'
+            WHEN o.votes < %(minimum_votes)s THEN 'few'
+            ELSE 'agreed' END AS kind,
+        coalesce(high.place - low.place, 0) AS distance,
+        f.id AS final_id, f.grade AS final_grade, coalesce(f.cause, '') AS cause,
+        v.number AS rubric_number,
+        control.pair_id IS NOT NULL AS is_control,
+        CASE WHEN f.id IS NOT NULL THEN 'settled'
+            WHEN o.outcomes < planned.annotators THEN 'waiting'
+            ELSE 'open' END AS state
+    FROM counted o
+    JOIN studies_pair p ON p.id = o.pair_id AND p.pool_rank IS NOT NULL
+    JOIN studies_query q ON q.id = p.query_id
+    LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
+    LEFT JOIN planned ON planned.query_id = p.query_id
+    LEFT JOIN scale low ON low.value = o.lowest
+    LEFT JOIN scale high ON high.value = o.highest
+    LEFT JOIN results_finallabel f ON f.pair_id = p.id AND f.ended_at IS NULL
+    LEFT JOIN studies_rubricversion v ON v.id = f.rubric_version_id
+    LEFT JOIN studies_controlpair control ON control.pair_id = p.id
+),
+chosen AS (
+    SELECT * FROM outcome
+    WHERE (kind = ANY (%(kinds)s) OR %(with_agreed)s OR state = 'settled')
+        AND (%(query_class)s::text IS NULL OR class_name = %(query_class)s)
+        AND (%(kind)s = '' OR kind = %(kind)s)
+        AND (%(state)s = '' OR state = %(state)s)
+        AND (%(cause)s = '' OR cause = %(cause)s)
+        AND (NOT %(is_dropped)s OR final_id IS NOT NULL AND final_grade IS NULL)
+        AND (%(below_rubric)s::int IS NULL OR rubric_number < %(below_rubric)s)
+)
+"""  # noqa: S608 - put together from constants
+
+# High risk first, then classes with an open hole, then the labels farthest apart; the pairs of a
+# query stay together. The random ids end it: no order tells of a rank.
+ORDER = "is_high_risk DESC, is_hole DESC, distance DESC, query_public_id, pair_public_id"
+
+PAGE = f"""
+{OUTCOMES},
+page AS (SELECT * FROM chosen ORDER BY {ORDER} LIMIT %(limit)s OFFSET %(offset)s)
+SELECT page.id, page.pair_public_id, q.text, d.title, class_name, is_high_risk, is_hole, kind,
+    state, distance, final_id, final_grade, cause, rubric_number
+FROM page
+JOIN studies_query q ON q.id = page.query_id
+JOIN studies_document d ON d.id = page.document_id
+ORDER BY {ORDER}
+"""  # noqa: S608
+
+TALLY = f"""
+{OUTCOMES}
+SELECT kind, state, class_name, cause, is_control,
+    final_id IS NOT NULL AND final_grade IS NULL, count(*)
+FROM chosen
+GROUP BY 1, 2, 3, 4, 5, 6
+"""  # noqa: S608
+
+# What a member may be led to: nothing that they labelled, nothing that somebody else holds. The
+# pair that they hold comes first, so that loading the page again shows the same one.
+NEXT = f"""
+{OUTCOMES}
+SELECT chosen.id
+FROM chosen
+LEFT JOIN results_lease l ON l.pair_id = chosen.id AND l.expires_at > %(now)s
+WHERE (l.holder_id IS NULL OR l.holder_id = %(member)s)
+    AND (%(may_settle_own)s OR NOT EXISTS (
+        SELECT FROM annotation_judgment own
+        WHERE own.pair_id = chosen.id AND own.annotator_id = %(member)s))
+ORDER BY chosen.pair_public_id = ANY (%(later)s), l.holder_id IS NULL, {ORDER}
+LIMIT %(limit)s
+"""  # noqa: S608
+
+KEYS = f"""
+{OUTCOMES}
+SELECT final_id FROM chosen WHERE final_id IS NOT NULL
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which pairs are asked for; what is left empty does not narrow.
+
+    Without `with_agreed` those are the contested pairs and the settled ones. `pairs` are keys;
+    `below_rubric` asks for final labels given under an earlier version than this.
+    """
+
+    query_class: str | None = None
+    kind: str = ""
+    state: str = ""
+    cause: str = ""
+    is_dropped: bool = False
+    below_rubric: int | None = None
+    with_agreed: bool = False
+    pairs: list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPair:
+    """A pair as the queue lists it. `distance` counts steps of the scale between the lowest and
+    the highest grade; `final_grade` is None where there is no final label or it drops the pair."""
+
+    id: int
+    public_id: uuid.UUID
+    query: str
+    document_title: str
+    query_class: str
+    is_high_risk: bool
+    is_hole: bool
+    kind: Kind
+    state: State
+    distance: int
+    final_id: int | None
+    final_grade: int | None
+    cause: str
+    rubric_number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """So many pairs that are alike in all of this."""
+
+    kind: Kind
+    state: State
+    query_class: str
+    cause: str
+    is_control: bool
+    is_dropped: bool
+    pairs: int
+
+
+def list_pairs(
+    study: Study, wanted: Wanted, *, holes: Sequence[str] = (), limit: int, offset: int = 0
+) -> list[QueuedPair]:
+    """Pairs in the order in which they are to be settled. `holes` names classes."""
+    rows = _fetch(PAGE, study, wanted, holes=holes, limit=limit, offset=offset)
+    return [QueuedPair(*row) for row in rows]
+
+
+def count_pairs(study: Study, wanted: Wanted) -> list[Count]:
+    return [Count(*row) for row in _fetch(TALLY, study, wanted)]
+
+
+def find_candidates(
+    study: Study,
+    member: Member,
+    wanted: Wanted,
+    *,
+    holes: Sequence[str] = (),
+    later: Sequence[uuid.UUID] = (),
+    limit: int = 20,
+) -> list[int]:
+    """Keys of the first pairs that the member may settle now; `later` puts pairs behind."""
+    rows = _fetch(
+        NEXT,
+        study,
+        replace(wanted, state="open"),
+        holes=holes,
+        member=member.pk,
+        may_settle_own=study.settle_own_pairs,
+        later=list(later),
+        now=timezone.now(),
+        limit=limit,
+    )
+    return [row[0] for row in rows]
+
+
+def list_final_keys(study: Study, wanted: Wanted) -> list[int]:
+    """Keys of the final labels that stand on these pairs."""
+    return [row[0] for row in _fetch(KEYS, study, wanted)]
+
+
+def _fetch(
+    sql: str, study: Study, wanted: Wanted, *, holes: Sequence[str] = (), **parameters: Any
+) -> list[tuple[Any, ...]]:
+    values = {
+        "study": study.pk,
+        "annotator": None,
+        "minimum_votes": study.minimum_votes,
+        "kinds": list(CONTESTED),
+        "holes": list(holes),
+        **asdict(wanted),
+        **parameters,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())

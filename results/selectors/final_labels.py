@@ -1,0 +1,56 @@
+"""Reads of final labels: what stands on a pair, and what stood there before."""
+
+import uuid
+
+from django.db.models import QuerySet
+
+from results.models import FinalLabel
+from studies.models import Pair, RubricVersion, Study
+
+# What an event or a page says of a final label, fetched with it.
+WITH_PARTS = (
+    "pair__query",
+    "pair__document",
+    "rubric_version",
+    "decided_by",
+    "clause",
+    "by",
+    "ended_by",
+)
+
+
+def get_final_label(pair: Pair) -> FinalLabel | None:
+    """The final label that stands on the pair."""
+    return list_history(pair).filter(ended_at__isnull=True).first()
+
+
+def list_history(pair: Pair) -> QuerySet[FinalLabel]:
+    """Every final label that the pair has or had, the newest first."""
+    return FinalLabel.objects.select_related(*WITH_PARTS).filter(pair=pair).order_by("-pk")
+
+
+def list_current(study: Study) -> QuerySet[FinalLabel]:
+    """The final labels that stand in a study, by query id and document id."""
+    return (
+        FinalLabel.objects.select_related(*WITH_PARTS)
+        .filter(pair__study=study, ended_at__isnull=True)
+        .order_by("pair__query__external_id", "pair__document__external_id")
+    )
+
+
+def find_rubric_in_force(study: Study) -> RubricVersion | None:
+    """The newest published version of the rubric."""
+    return (
+        RubricVersion.objects.filter(study=study, published_at__isnull=False)
+        .order_by("-number")
+        .first()
+    )
+
+
+def get_pair(study: Study, public_id: uuid.UUID) -> Pair | None:
+    """A pair of the study with all that is shown of it."""
+    return (
+        Pair.objects.select_related("query__query_class", "document__body")
+        .filter(study=study, public_id=public_id)
+        .first()
+    )

@@ -1,0 +1,160 @@
+"""The queue of contested pairs: what is in it, in which order, and whose counts it shares."""
+
+import uuid
+from collections import Counter
+
+import pytest
+
+from results.selectors.contested import (
+    Wanted,
+    count_pairs,
+    find_candidates,
+    list_final_keys,
+    list_pairs,
+)
+from results.services.agreement import compute_agreement
+from results.services.leases import take_first_free, take_lease
+from results.services.scopes import Scope
+from studies.models import ControlPair, QueryClass, Round, Study
+from tests import factories as make
+from tests.cast import Cast
+from tests.results.exported import UNSURE, judge, judge_all
+
+
+def kinds(study: Study, **wanted) -> dict[str, str]:
+    found = list_pairs(study, Wanted(**wanted), limit=100)
+    ids = {pair.public_id: pair.document.external_id for pair in study.pairs.all()}
+    return {ids[pair.public_id]: pair.kind for pair in found}
+
+
+def test_splits_ties_and_pairs_nobody_is_sure_of_are_contested(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=3)
+    judge(cast.main, cast.pairs[:5], cast.ana, [0, 0, UNSURE, 1, 2])
+    judge(cast.main, cast.pairs[:5], cast.ben, [2, 0, UNSURE, 1, 1])
+    judge(cast.main, cast.pairs[:5], cast.uma, [UNSURE, 2, UNSURE, 1, 1])
+    assert kinds(cast.study) == {
+        "q1-d1": "tie",
+        "q1-d2": "split",
+        "q1-d3": "unsure",
+        "q2-d2": "split",
+    }
+
+
+def test_too_few_votes_are_contested_where_the_study_asks_for_more(cast: Cast) -> None:
+    judge_all(cast, ana=[1, 1], ben=[UNSURE, 1])
+    assert kinds(cast.study) == {}
+    Study.objects.update(minimum_votes=2)
+    cast.study.refresh_from_db()
+    assert kinds(cast.study) == {"q1-d1": "few"}
+
+
+def test_what_further_labels_may_settle_waits(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=3)
+    judge_all(cast, ana=[0], ben=[2])
+    assert [pair.state for pair in list_pairs(cast.study, Wanted(), limit=9)] == ["waiting"]
+    assert find_candidates(cast.study, cast.ada, Wanted()) == []
+    judge(cast.main, cast.pairs[:1], cast.uma, [2])
+    assert find_candidates(cast.study, cast.ada, Wanted()) == [cast.pairs[0].pk]
+
+
+def test_labels_of_machines_surplus_and_calibration_contest_nothing(cast: Cast) -> None:
+    machine = make.make_member(cast.study, "llm", with_account=False, is_machine=True)
+    calibration = make.make_round(cast.study, "cal", kind=Round.Kind.CALIBRATION)
+    judge_all(cast, ana=[1], ben=[1])
+    judge(cast.main, cast.pairs[:1], machine, [0])
+    judge(cast.main, cast.pairs[:1], cast.uma, [2], is_surplus=True)
+    judge(calibration, cast.pairs[:1], cast.ana, [0])
+    assert kinds(cast.study) == {}
+
+
+def test_a_recheck_that_agrees_ends_the_contest(cast: Cast) -> None:
+    recheck = make.make_round(cast.study, "recheck", kind=Round.Kind.RECHECK, position=5)
+    judge_all(cast, ana=[0, 0], ben=[2, 2])
+    judge(recheck, cast.pairs[:1], cast.ana, [2])
+    assert kinds(cast.study) == {"q1-d2": "tie"}
+
+
+def test_high_risk_comes_first_then_open_holes_then_the_labels_farthest_apart(cast: Cast) -> None:
+    QueryClass.objects.filter(name="factual").update(is_high_risk=True)
+    judge_all(cast, ana=[0, 1, 0, 1, 0, 0, 0, 0, 0], ben=[1, 2, 2, 2, 0, 1, 2, 0, 0])
+
+    def order(**options) -> list[str]:
+        keys = {pair.pk: pair.document.external_id for pair in cast.pairs}
+        return [keys[pair.id] for pair in list_pairs(cast.study, Wanted(), limit=9, **options)]
+
+    found = order()
+    assert set(found[:2]) == {"q2-d1", "q2-d3"}
+    assert set(found[2:4]) == {"q1-d3", "q3-d1"}
+    assert set(found[4:]) == {"q1-d1", "q1-d2"}
+    with_hole = order(holes=["procedural"])
+    assert with_hole[2] == "q1-d3"
+    assert with_hole[5] == "q3-d1"
+
+
+def test_filters_narrow_by_class_kind_cause_and_state(cast: Cast) -> None:
+    judge_all(cast, ana=[0, UNSURE, 0, 0], ben=[2, UNSURE, 2, 2])
+    make.make_final_label(cast.pairs[2], 1, cause="chunking")
+    make.make_final_label(cast.pairs[3], None, cause="operator_slip")
+    assert set(kinds(cast.study, query_class="procedural")) == {"q1-d1", "q1-d2", "q1-d3"}
+    assert set(kinds(cast.study, kind="unsure")) == {"q1-d2"}
+    assert set(kinds(cast.study, cause="chunking")) == {"q1-d3"}
+    assert set(kinds(cast.study, state="open")) == {"q1-d1", "q1-d2"}
+    assert set(kinds(cast.study, is_dropped=True)) == {"q2-d1"}
+    make.make_rubric(cast.study)
+    assert set(kinds(cast.study, below_rubric=2)) == {"q1-d3", "q2-d1"}
+    assert len(list_final_keys(cast.study, Wanted(query_class="procedural"))) == 1
+
+
+def test_agreed_pairs_are_there_when_asked_for_or_settled(cast: Cast) -> None:
+    judge_all(cast, ana=[1, 1], ben=[1, 1])
+    assert kinds(cast.study) == {}
+    assert kinds(cast.study, with_agreed=True) == {"q1-d1": "agreed", "q1-d2": "agreed"}
+    make.make_final_label(cast.pairs[0], 2)
+    make.make_final_label(cast.pairs[5], 2)
+    assert kinds(cast.study) == {"q1-d1": "agreed", "q2-d3": "none"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_add_up_with_results(cast: Cast, seed: int) -> None:
+    grades = [(seed + 3 * n) % 3 if n % 4 else UNSURE for n in range(9)]
+    others = [(seed * n) % 3 if n % 5 else UNSURE for n in range(9)]
+    judge_all(cast, ana=grades, ben=others)
+    make.make_final_label(cast.pairs[1], 1)
+    ControlPair.objects.create(pair=cast.pairs[2], grade=1, decided_by="recency")
+    counts = count_pairs(cast.study, Wanted())
+    splits = sum(
+        count.pairs for count in counts if count.kind in {"split", "tie"} and not count.is_control
+    )
+    report = compute_agreement(cast.study, scope=Scope(), resamples=10)
+    assert splits == report["splits"]
+    by_kind = Counter()
+    for count in counts:
+        by_kind[count.kind] += count.pairs
+    assert by_kind == Counter(kinds(cast.study).values())
+
+
+def test_a_member_is_not_led_to_what_they_labelled_unless_the_study_allows(cast: Cast) -> None:
+    judge_all(cast, ana=[0, 0], ben=[2, 2])
+    calibration = make.make_round(cast.study, "cal", kind=Round.Kind.CALIBRATION)
+    judge(calibration, cast.pairs[:1], cast.uma, [0])
+    assert find_candidates(cast.study, cast.uma, Wanted()) == [cast.pairs[1].pk]
+    cast.study.settle_own_pairs = True
+    assert len(find_candidates(cast.study, cast.uma, Wanted())) == 2
+
+
+def test_what_somebody_else_holds_is_passed_over_and_ones_own_comes_first(cast: Cast) -> None:
+    judge_all(cast, ana=[0, 0, 0], ben=[2, 2, 2])
+    first, second, third = find_candidates(cast.study, cast.ada, Wanted())
+    assert take_lease(third, cast.ada)
+    assert take_lease(first, cast.max)
+    assert find_candidates(cast.study, cast.ada, Wanted()) == [third, second]
+    assert take_first_free([first, second], cast.ada) == second
+
+
+def test_what_is_put_off_comes_last(cast: Cast) -> None:
+    judge_all(cast, ana=[0, 0], ben=[2, 2])
+    first, second = find_candidates(cast.study, cast.ada, Wanted())
+    take_lease(first, cast.ada)
+    put_off = cast.study.pairs.get(pk=first).public_id
+    assert find_candidates(cast.study, cast.ada, Wanted(), later=[put_off]) == [second, first]
+    assert find_candidates(cast.study, cast.ada, Wanted(), later=[uuid.uuid4()]) == [first, second]
