@@ -7,7 +7,6 @@ unknown is no evidence: only comparisons in which both annotators cite a dimensi
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
@@ -85,13 +84,12 @@ def read_citations(table: LabelTable, splits: LabelTable, group: IntArray, group
 
 
 def ask_citations(readings: Readings, group: IntArray, groups: int) -> Answers:
-    """The question "different readings?" for each query with a comparison to ask (U x 1).
+    """The question "different readings?" for each query with a comparison to ask (K = 1).
 
     The chance of a yes is that of two annotators who cite at random, each as often as outside of
     the splits of the query's group. `group` holds the group of every query code.
     """
     rows = readings.differing
-    query, row = np.unique(rows.query, return_inverse=True)
     of_row = group[rows.query]
     expected = np.zeros(len(rows))
     for code in np.unique(of_row):
@@ -99,14 +97,13 @@ def ask_citations(readings: Readings, group: IntArray, groups: int) -> Answers:
         chosen = np.flatnonzero(of_row == code)
         both = share[rows.first[chosen]], share[rows.second[chosen]]
         expected[chosen] = 1.0 - np.einsum("ij,ij->i", *both)
-    place = (row, np.zeros_like(row))
-    shape = (len(query), 1)
-    apart = (rows.first_grade != rows.second_grade).astype(np.float64)
-    return Answers(
-        yes=csr_array((apart, place), shape=shape),
-        asked=csr_array((np.ones(len(row)), place), shape=shape),
-        expected=csr_array((expected, place), shape=shape),
-        group=group[query],
+    return Answers.collect(
+        query=rows.query,
+        question=np.zeros(len(rows), dtype=np.int64),
+        yes=(rows.first_grade != rows.second_grade).astype(np.float64),
+        expected=expected,
+        questions=1,
+        group=group,
         groups=groups,
     )
 

@@ -92,16 +92,16 @@ def measure_concentration(counts: QuerySplits, classes: int, draws: Draws) -> li
     )
     first = np.unique(kind, return_index=True)[1]
     terms = np.column_stack([counts.excess, counts.excess**2, counts.n_pairs])[first]
-    total: FloatArray = kinds @ terms
+    total: FloatArray = np.matmul(kinds, terms)
     found = []
     for code in range(classes):
         inside = counts.query_class == code
         taken = np.bincount(stratum[inside], minlength=len(strata))
-        own: FloatArray = np.bincount(kind[inside], minlength=len(kinds)) @ terms
+        own: FloatArray = np.matmul(np.bincount(kind[inside], minlength=len(kinds)), terms)
         observed = _standardise(own, total)
         reached, drawn = 0, 0
         for dealt in deal_class(kinds, rows[:, 0], taken, draws, stream=code):
-            sums: FloatArray = dealt @ terms
+            sums: FloatArray = np.matmul(dealt, terms)
             statistics = _standardise(sums, total)
             reached += int((statistics >= observed - TOLERANCE).sum())
             drawn += len(dealt)

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
 
 from results.statistics.counts import Comparisons
 from results.statistics.diagnosis.shares import Answers, ShareTest
@@ -71,22 +70,31 @@ def count_directed(comparisons: Comparisons, group: IntArray, groups: int) -> Di
 
     `group` holds for every query code its group, from 0 to `groups` - 1.
     """
-    rows = comparisons.take(
-        np.flatnonzero(comparisons.first_grade != comparisons.second_grade).astype(np.int64)
-    )
-    query, row = np.unique(rows.query, return_inverse=True)
-    width = int(rows.second.max(initial=0)) + 1
-    codes, column = np.unique(
-        rows.first.astype(np.int64) * width + rows.second, return_inverse=True
-    )
-    pairs = [(int(code // width), int(code % width)) for code in codes]
-    shape = (len(query), len(pairs))
+    rows = comparisons.take(np.flatnonzero(comparisons.first_grade != comparisons.second_grade))
     first_higher = rows.first_grade > rows.second_grade
-    higher = csr_array((first_higher.astype(np.float64), (row, column)), shape=shape)
-    lower = csr_array(((~first_higher).astype(np.float64), (row, column)), shape=shape)
-    contrasts, higher, lower = _add_others(pairs, higher, lower)
-    asked = higher + lower
-    return DirectedSplits(contrasts, Answers(higher, asked, asked * 0.5, group[query], groups))
+    between = np.unique(np.column_stack([rows.first, rows.second]), axis=0)
+    width = int(rows.second.max(initial=0)) + 1
+    codes = between[:, 0].astype(np.int64) * width + between[:, 1]
+    column = np.searchsorted(codes, rows.first.astype(np.int64) * width + rows.second)
+    contrasts = [Contrast(int(a), int(b)) for a, b in between]
+    columns, yes = [column], [first_higher]
+    people = np.unique(between)
+    if len(people) > 2:
+        contrasts += [Contrast(int(code), None) for code in people]
+        columns += [
+            len(codes) + np.searchsorted(people, side) for side in (rows.first, rows.second)
+        ]
+        yes += [first_higher, ~first_higher]
+    answers = Answers.collect(
+        query=np.tile(rows.query, len(columns)),
+        question=np.concatenate(columns),
+        yes=np.concatenate(yes).astype(np.float64),
+        expected=np.full(len(columns) * len(rows), 0.5),
+        questions=len(contrasts),
+        group=group,
+        groups=groups,
+    )
+    return DirectedSplits(tuple(contrasts), answers)
 
 
 def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direction]:
@@ -139,23 +147,3 @@ def describe_leniency(
             )
         )
     return found
-
-
-def _add_others(
-    pairs: list[tuple[int, int]], higher: csr_array, lower: csr_array
-) -> tuple[tuple[Contrast, ...], csr_array, csr_array]:
-    """Add each annotator against all others where three or more took part."""
-    contrasts = tuple(Contrast(a, b) for a, b in pairs)
-    people = sorted({code for both in pairs for code in both})
-    if len(people) < 3:
-        return contrasts, higher, lower
-    is_first = csr_array([[float(a == code) for code in people] for a, _ in pairs])
-    is_second = csr_array([[float(b == code) for code in people] for _, b in pairs])
-    above = higher @ is_first + lower @ is_second
-    below = lower @ is_first + higher @ is_second
-    others = tuple(Contrast(code, None) for code in people)
-    return (
-        (*contrasts, *others),
-        hstack([higher, above]).tocsr(),
-        hstack([lower, below]).tocsr(),
-    )

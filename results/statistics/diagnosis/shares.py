@@ -12,8 +12,11 @@ signs and counts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from results.statistics.diagnosis.resampling import TOLERANCE, Draws, enumerate_signs, flip_signs
@@ -23,43 +26,75 @@ from results.statistics.table import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers of U queries to K questions: three sparse matrices, U x K.
+    """Answers of U queries to K questions, one row for each query and question that met (length N).
 
-    `yes` and `asked` count answers, `expected` is the sum of the chances of a yes. `group`
-    (length U) tells the class of each query, from 0 to `groups` - 1.
+    `query` runs from 0 to U - 1, `question` from 0 to K - 1. `yes` and `asked` count answers,
+    `expected` is the sum of the chances of a yes. `group` (length U) tells the class of each query,
+    from 0 to `groups` - 1.
     """
 
-    yes: csr_array
-    asked: csr_array
-    expected: csr_array
+    query: IntArray
+    question: IntArray
+    yes: FloatArray
+    asked: FloatArray
+    expected: FloatArray
+    questions: int
     group: IntArray
     groups: int
 
-    def take(self, rows: IntArray) -> "Answers":
-        """The answers of some queries."""
-        return Answers(
-            self.yes[rows], self.asked[rows], self.expected[rows], self.group[rows], self.groups
+    @classmethod
+    def collect(
+        cls,
+        *,
+        query: IntArray,
+        question: IntArray,
+        yes: FloatArray,
+        expected: FloatArray,
+        questions: int,
+        group: IntArray,
+        groups: int,
+    ) -> "Answers":
+        """Add up single answers. `query` holds any codes, and `group` the group of each code."""
+        cell = query.astype(np.int64) * max(questions, 1) + question
+        cells, place, asked = np.unique(cell, return_inverse=True, return_counts=True)
+        queries, row = np.unique(cells // max(questions, 1), return_inverse=True)
+        return cls(
+            query=row,
+            question=cells % max(questions, 1),
+            yes=_add_up(place, yes, len(cells)),
+            asked=asked.astype(np.float64),
+            expected=_add_up(place, expected, len(cells)),
+            questions=questions,
+            group=group[queries],
+            groups=groups,
         )
 
-    def sum_groups(self, matrix: csr_array) -> FloatArray:
-        """Sums of a U x K matrix over the queries of each group: groups x K."""
-        return self._sum_flipped(matrix, np.ones((matrix.shape[0], 1)))[..., 0]
+    def sum_groups(self, values: FloatArray) -> FloatArray:
+        """Sums of a column of length N over the queries of each group: groups x K."""
+        width = self.groups * self.questions
+        return _add_up(self._cell, values, width).reshape(self.groups, self.questions)
 
-    def sum_flipped(self, signs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """`yes`, `asked` and `expected` summed under signs (U x draws): groups x K x draws."""
-        yes, asked, expected = (
-            self._sum_flipped(matrix, signs) for matrix in (self.yes, self.asked, self.expected)
-        )
-        return yes, asked, expected
+    def sum_flipped(self, signs: FloatArray, queries: IntArray | None = None) -> FloatArray:
+        """`yes`, `asked` and `expected` summed under signs: 3 x groups x K x draws.
 
-    def _sum_flipped(self, matrix: csr_array, signs: FloatArray) -> FloatArray:
-        cells = matrix.tocoo()
-        row, column = cells.coords
-        width = self.groups * matrix.shape[1]
-        place = self.group[row].astype(np.int64) * matrix.shape[1] + column
-        by_group = csr_array((cells.data, (place, row)), shape=(width, matrix.shape[0]))
-        sums: FloatArray = by_group @ signs
-        return sums.reshape(self.groups, matrix.shape[1], -1)
+        `signs` (U x draws) stand for all queries, or for those in `queries` alone.
+        """
+        matrix = self._matrix if queries is None else self._matrix[:, queries]
+        sums: FloatArray = matrix @ signs
+        return sums.reshape(3, self.groups, self.questions, signs.shape[1])
+
+    @property
+    def _cell(self) -> IntArray:
+        return self.group[self.query].astype(np.int64) * self.questions + self.question
+
+    @cached_property
+    def _matrix(self) -> csr_array:
+        """The three columns side by side, as sums over groups: (3 x groups x K) x U."""
+        width = self.groups * self.questions
+        place = np.concatenate([self._cell + kind * width for kind in range(3)])
+        values = np.concatenate([self.yes, self.asked, self.expected])
+        cells = (values, (place, np.tile(self.query, 3)))
+        return csr_array(cells, shape=(3 * width, len(self.group)))
 
 
 @dataclass(frozen=True)
@@ -117,7 +152,7 @@ def compare_shares(
     for place, statistic in enumerate(statistics):
         rows = statistic.find_rows()
         if draws.can_enumerate(len(rows)):
-            flipped = answers.take(rows).sum_flipped(enumerate_signs(len(rows)))
+            flipped = answers.sum_flipped(enumerate_signs(len(rows)), rows)
             greatest[place].append(statistic.find_greatest(*flipped))
         else:
             shared.append(place)
@@ -135,16 +170,15 @@ class _Sums:
     """Sums over groups (groups x K) from which every statistic and its error is made."""
 
     def __init__(self, answers: Answers) -> None:
-        yes, asked, expected = answers.yes, answers.asked, answers.expected
-        beyond = yes - expected
+        yes, asked = answers.yes, answers.asked
         self.answers = answers
         self.yes = answers.sum_groups(yes)
         self.asked = answers.sum_groups(asked)
-        self.expected = answers.sum_groups(expected)
+        self.expected = answers.sum_groups(answers.expected)
         self.yes_yes = answers.sum_groups(yes * yes)
         self.yes_asked = answers.sum_groups(yes * asked)
         self.asked_asked = answers.sum_groups(asked * asked)
-        self.beyond = answers.sum_groups(beyond * beyond)
+        self.beyond = answers.sum_groups((yes - answers.expected) ** 2)
 
 
 class _Statistic:
@@ -171,8 +205,7 @@ class _Statistic:
     def find_rows(self) -> IntArray:
         """The queries that can move the statistics."""
         groups = [self._inside, *(self._reference if self._compared.any() else ())]
-        has_answer = np.diff(self._sums.answers.asked.indptr) > 0
-        return np.flatnonzero(np.isin(self._sums.answers.group, groups) & has_answer)
+        return np.flatnonzero(np.isin(self._sums.answers.group, groups))
 
     def find_greatest(self, yes: FloatArray, asked: FloatArray, expected: FloatArray) -> FloatArray:
         """The greatest of all statistics in each draw, from flipped sums (groups x K x draws)."""
@@ -224,3 +257,8 @@ class _Statistic:
         )
         used = np.stack([self._asked > 0, self._compared]) & (variance > TOLERANCE)
         return np.where(used, 1 / np.sqrt(np.where(used, variance, 1.0)), 0.0)
+
+
+def _add_up(place: IntArray, values: FloatArray, size: int) -> FloatArray:
+    sums: npt.NDArray[Any] = np.bincount(place, weights=values, minlength=size)
+    return sums
