@@ -4,12 +4,12 @@ Plain English whatever the language of the person who asks: the file is read by 
 are escaped, so that an annotator called `a|b` does not break a table.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils import translation
 
 from results.figures import AlphaEntry, Figures, KappaEntry, Payload, read_figures
+from results.markdown_blocks import Cell, escape, section, table
 from results.wording import (
     as_count,
     as_duration,
@@ -18,9 +18,6 @@ from results.wording import (
     as_share,
     as_share_interval,
 )
-
-Cell = str | int
-_MEANINGFUL = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
 def render_payload(payload: Payload) -> str:
@@ -32,33 +29,33 @@ def render_payload(payload: Payload) -> str:
 
 
 def _introduce(payload: Payload, figures: Figures) -> Iterator[str]:
-    yield f"# Agreement: {_escape(payload['title'])}"
-    yield " ".join([_escape(figures.sentence), _escape(figures.caution)]).strip()
-    rounds = ", ".join(map(_escape, figures.rounds)) or "none"
+    yield f"# Agreement: {escape(payload['title'])}"
+    yield " ".join([escape(figures.sentence), escape(figures.caution)]).strip()
+    rounds = ", ".join(map(escape, figures.rounds)) or "none"
     version = "none" if figures.rubric_version is None else str(figures.rubric_version)
     yield (
-        f"Study `{payload['study']}`, labels: {_escape(payload['scope'])}, rounds: {rounds}, "
+        f"Study `{payload['study']}`, labels: {escape(payload['scope'])}, rounds: {rounds}, "
         f"rubric version {version}. Computed {payload['computed_at']} from "
         f"{as_count(figures.judgments)} judgments, {as_count(figures.unsure)} of them unsure."
     )
 
 
 def _describe(figures: Figures) -> Iterator[str]:
-    yield from _section("What was judged", _size_rows(figures), ["", "n"], "lr")
+    yield from section("What was judged", _size_rows(figures), ["", "n"], "lr")
     if figures.beside:
-        yield "\n".join(f"- {_escape(sentence)}" for sentence in figures.beside)
-    yield from _section("Labels", _label_rows(figures), ["grade", "name", "n", "share"], "llrr")
-    yield from _section("Agreement of all", _overall_rows(figures), _OVERALL, "lrlrl")
-    yield from _section("Two annotators", map(_kappa_row, figures.kappas), _KAPPA, "llrrrrlrrl")
+        yield "\n".join(f"- {escape(sentence)}" for sentence in figures.beside)
+    yield from section("Labels", _label_rows(figures), ["grade", "name", "n", "share"], "llrr")
+    yield from section("Agreement of all", _overall_rows(figures), _OVERALL, "lrlrl")
+    yield from section("Two annotators", map(_kappa_row, figures.kappas), _KAPPA, "llrrrrlrrl")
     yield from _describe_confusions(figures.kappas)
-    yield from _section(
+    yield from section(
         "People and machines", map(_kappa_row, figures.machine_kappas), _KAPPA, "llrrrrlrrl"
     )
-    yield from _section("Classes against the rest", _class_rows(figures), _CLASS, "lrrrlrrr")
-    yield from _section("What decided", _dimension_rows(figures), _DIMENSION, "lrrr")
+    yield from section("Classes against the rest", _class_rows(figures), _CLASS, "lrrrlrrr")
+    yield from section("What decided", _dimension_rows(figures), _DIMENSION, "lrrr")
     if figures.citations:
-        yield _escape(figures.citations)
-    yield from _section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrl")
+        yield escape(figures.citations)
+    yield from section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrl")
     yield _HOW_TO_READ
 
 
@@ -102,7 +99,7 @@ def _size_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
 
 def _label_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     for label in figures.labels:
-        yield label.grade, _escape(label.name), as_count(label.count), as_share(label.share)
+        yield label.grade, escape(label.name), as_count(label.count), as_share(label.share)
 
 
 def _overall_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
@@ -131,8 +128,8 @@ def _alpha_row(alpha: AlphaEntry) -> Sequence[Cell]:
 
 def _kappa_row(entry: KappaEntry) -> Sequence[Cell]:
     return (
-        _escape(entry.a),
-        _escape(entry.b),
+        escape(entry.a),
+        escape(entry.b),
         as_count(entry.pairs),
         as_share(entry.observed),
         as_share(entry.expected),
@@ -147,17 +144,17 @@ def _kappa_row(entry: KappaEntry) -> Sequence[Cell]:
 def _describe_confusions(kappas: Iterable[KappaEntry]) -> Iterator[str]:
     for entry in kappas:
         if entry.pairs:
-            head = [f"{_escape(entry.a)} ↓ {_escape(entry.b)} →", *entry.grades]
+            head = [f"{escape(entry.a)} ↓ {escape(entry.b)} →", *entry.grades]
             rows = [
                 [row.grade, *(as_count(cell.count) for cell in row.cells)] for row in entry.heat
             ]
-            yield _table(head, rows, "l" + "r" * len(entry.grades))
+            yield table(head, rows, "l" + "r" * len(entry.grades))
 
 
 def _class_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     for row in figures.classes:
         yield (
-            _escape(row.name),
+            escape(row.name),
             as_count(row.pairs),
             as_count(row.splits),
             as_share(row.rate),
@@ -171,7 +168,7 @@ def _class_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
 def _dimension_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     for row in figures.dimensions:
         yield (
-            _escape(row.name),
+            escape(row.name),
             as_count(row.citations),
             as_count(row.splits),
             as_share(row.share_of_splits),
@@ -182,29 +179,10 @@ def _annotator_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     for row in figures.annotators:
         labels = ", ".join(f"{label.grade}: {as_count(label.count)}" for label in row.labels)
         yield (
-            _escape(row.name),
+            escape(row.name),
             "machine" if row.is_machine else "",
             as_count(row.judgments),
             as_count(row.unsure),
             as_duration(row.active_seconds),
             labels,
         )
-
-
-def _section(
-    title: str, rows: Iterable[Sequence[Cell]], head: Sequence[str], align: str
-) -> Iterator[str]:
-    """A heading and a table; nothing at all where there is no row."""
-    found = list(rows)
-    if found:
-        yield f"## {title}"
-        yield _table(head, found, align)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], align: str) -> str:
-    rule = ["--:" if side == "r" else ":--" for side in align]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, rule, *rows))
-
-
-def _escape(text: str) -> str:
-    return _MEANINGFUL.sub(r"\\\1", " ".join(text.split()))

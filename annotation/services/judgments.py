@@ -8,7 +8,7 @@ from typing import Any, Literal
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Claim, Judgment
+from annotation.models import CarriedLabel, Claim, Judgment
 from annotation.services.claims import count_label_changes, reclaim, settle_claim
 from annotation.tokens import ShownPair
 from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery
@@ -129,7 +129,7 @@ def revise_judgment(
     judgment.active_seconds += active
     judgment.save()
     # It was carried to later rubric versions for what it said before.
-    judgment.carried.all().delete()
+    CarriedLabel.objects.filter(judgment=judgment).delete()
     record_action(
         judgment.round.study,
         "judgment.revised",

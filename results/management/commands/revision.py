@@ -1,0 +1,52 @@
+"""`manage.py revision STUDY --from N --to N`: the account of a change of the rubric."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.revision_markdown import render_account
+from results.services.revision import account_for_revision
+from results.services.scopes import UnknownScope
+from studies.models import Study
+from studies.services.jobs import JobRefused
+
+
+def read_positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+class Command(BaseCommand):
+    help = "Print what a change of the rubric did to the labels of the same pairs. Stores nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the study's name in its address")
+        parser.add_argument(
+            "--from", dest="before", type=int, required=True, metavar="N", help="earlier version"
+        )
+        parser.add_argument(
+            "--to", dest="after", type=int, required=True, metavar="N", help="later version"
+        )
+        parser.add_argument(
+            "--k", type=read_positive, help="depth of success@k and nDCG (default: the pool's)"
+        )
+        parser.add_argument("--format", choices=("json", "md"), default="json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no study {options['study']!r}. Studies: {known}.")
+        try:
+            account = account_for_revision(
+                study, before=options["before"], after=options["after"], k=options["k"]
+            )
+        except (UnknownScope, JobRefused) as refusal:
+            raise CommandError(str(refusal)) from refusal
+        if options["format"] == "md":
+            self.stdout.write(render_account(account), ending="")
+        else:
+            self.stdout.write(json.dumps(account, ensure_ascii=False, indent=2))

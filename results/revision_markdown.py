@@ -1,0 +1,116 @@
+"""The account of a rubric revision as Markdown that can be committed beside a data set.
+
+Plain English whatever the language of the person who asks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.utils import translation
+
+from results.markdown_blocks import Cell, escape, section
+from results.wording import as_count, as_ratio, as_share
+
+Account = Mapping[str, Any]
+
+_HOW_TO_READ = """\
+## How to read this
+
+The same pairs stand on both sides: those with labels under both versions, labels carried forward
+counted under both. Agreement is over the pairs labelled at least twice under both. κ: Cohen
+(1960); of more than two annotators pooled (De Vries et al. 2008). Chance agreement that moves by
+more than 0.05 says that the label mix shifted. Transitions count pairs by their consensus.
+success@k is the share of queries with a relevant document in the first k. A query can lose its
+hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs."""
+
+
+def render_account(account: Account) -> str:
+    """The whole account, ending in a line end."""
+    with translation.override("en"):
+        return "\n\n".join(_blocks(account)) + "\n"
+
+
+def _blocks(account: Account) -> Iterator[str]:
+    before, after = account["from"], account["to"]
+    yield f"# Revision: {escape(account['title'])}, rubric {before} → {after}"
+    yield (
+        f"{as_count(account['pairs_compared'])} pairs have labels under both versions; "
+        f"{as_count(account['pairs_only_before'])} only under rubric {before}, "
+        f"{as_count(account['pairs_only_after'])} only under rubric {after}. "
+        f"{as_count(account['after']['carried'])} labels were carried forward."
+    )
+    if account["warnings"]:
+        yield "\n".join(f"- **{escape(sentence)}**" for sentence in account["warnings"])
+    head = ["", f"rubric {before}", f"rubric {after}"]
+    yield from section("Agreement", _agreement_rows(account), head, "lrr")
+    yield from section("Splits by class", _class_rows(account), _CLASS, "lrrrrrr")
+    yield from section("Where pairs went", _move_rows(account), ["before", "after", "n"], "llr")
+    yield from section("Relevant before, not after", _lost_rows(account), ["now", "n"], "lr")
+    yield from section("Runs", _run_rows(account), _list_run_head(account), "lrrrrrrrr")
+    yield _HOW_TO_READ
+
+
+_CLASS = ["class", "pairs", "splits before", "rate", "pairs", "splits after", "rate"]
+
+
+def _agreement_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    sides = account["before"], account["after"]
+    yield "pairs labelled at least twice", *(as_count(side["pairs"]) for side in sides)
+    yield "comparisons", *(as_count(side["comparisons"]) for side in sides)
+    yield "raw agreement", *(as_ratio(side["observed"]) for side in sides)
+    yield "κ", *(as_ratio(side["kappa"]) for side in sides)
+    yield "chance agreement", *(as_ratio(side["expected"]) for side in sides)
+    yield "splits", *(as_count(side["splits"]) for side in sides)
+
+
+def _class_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    after = {row["class"]: row for row in account["after"]["classes"]}
+    for row in account["before"]["classes"]:
+        now = after.get(row["class"])
+        cells = [cell for side in (row, now) for cell in _split_cells(side)]
+        yield escape(row["class"] or "no class"), *cells
+
+
+def _split_cells(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    if row is None:
+        return "–", "–", "–"
+    return as_count(row["pairs"]), as_count(row["splits"]), as_share(row["rate"])
+
+
+def _move_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    for before, after, count in account["transitions"]:
+        yield (
+            _name(account["before"], before),
+            _name(account["after"], after),
+            as_count(count),
+        )
+
+
+def _lost_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    lost = account["lost_relevant"]
+    for grade, count in lost["to"]:
+        yield _name(account["after"], grade), as_count(count)
+    for reason, count in lost["without_label"].items():
+        yield reason, as_count(count)
+
+
+def _list_run_head(account: Account) -> list[str]:
+    measures = (f"success@{account['k']}", f"nDCG@{account['k']}", "MRR")
+    moves = [f"{name} {side}" for name in measures for side in ("before", "after")]
+    return ["run", *moves, "hits lost", "at most"]
+
+
+def _run_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    for run in account["runs"]:
+        values = (
+            as_ratio(run[measure][side])
+            for measure in ("success_at_k", "ndcg", "mrr")
+            for side in ("before", "after")
+        )
+        bound = as_count(run["bound"]) if account["bound_checked"] else "–"
+        yield escape(run["run"]), *values, as_count(run["queries_lost"]), bound
+
+
+def _name(side: Mapping[str, Any], grade: int) -> str:
+    names = {one["value"]: one["name"] for one in side["grades"]}
+    return f"{grade} {escape(names.get(grade, ''))}".strip()

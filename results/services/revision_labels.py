@@ -1,0 +1,122 @@
+"""The labels of a study under one rubric version, and what they decide pair by pair.
+
+Imports numpy: only workers and commands import this module.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Max
+
+from results.consensus import Consensus, FinalDecision, decide_consensus
+from results.models import FinalLabel
+from results.services.columns import (
+    UNSURE,
+    Pool,
+    ScopeLabels,
+    build_table,
+    leave_controls_out,
+    read_labels,
+)
+from results.services.scopes import Scope, find_rounds
+from results.statistics.table import LabelTable
+from studies.models import Grade, Study
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """People's labels under one version, those carried to it included.
+
+    `table` holds the grades, `decided` the outcome of each pair (position in the pool) that
+    anybody graded or was unsure of, `relevant` the lowest grade that counts as relevant (None
+    where none does), `carried` how many labels were given under an earlier version.
+    """
+
+    number: int
+    pool: Pool
+    table: LabelTable
+    decided: Mapping[int, Consensus]
+    grade_names: Mapping[int, str]
+    relevant: int | None
+    carried: int
+
+    def is_relevant(self, pair: int) -> bool:
+        """Whether the pair has a label under this version that counts as relevant."""
+        found = self.decided.get(pair)
+        grade = found.grade if found else None
+        return grade is not None and self.relevant is not None and grade >= self.relevant
+
+
+def read_side(study: Study, number: int) -> Side:
+    """Read one side within the caller's snapshot: main rounds, rechecks in their place.
+
+    Raises UnknownScope for a version that the study does not have.
+    """
+    scope = Scope(rubric=number)
+    read = leave_controls_out(read_labels(study, find_rounds(study, scope), rubric=number))
+    is_machine = np.isin(read.labels.annotator, list(read.vocabulary.machine))
+    people = read.labels.take(np.flatnonzero(~is_machine))
+    side = ScopeLabels(read.pool, read.vocabulary, people, read.surplus)
+    grades = Grade.objects.filter(rubric_version__study=study, rubric_version__number=number)
+    return Side(
+        number=number,
+        pool=read.pool,
+        table=build_table(side),
+        decided=_decide(study, number, side),
+        grade_names=dict(grades.values_list("value", "name")),
+        relevant=min(grades.filter(is_relevant=True).values_list("value", flat=True), default=None),
+        carried=int((people.rubric != number).sum()),
+    )
+
+
+def _decide(study: Study, number: int, side: ScopeLabels) -> dict[int, Consensus]:
+    labels, scale = side.labels, side.vocabulary.scale
+    votes: dict[int, list[int]] = defaultdict(list)
+    unsure: Counter[int] = Counter()
+    for pair, grade in zip(labels.pair.tolist(), labels.grade.tolist(), strict=True):
+        if grade == UNSURE:
+            unsure[pair] += 1
+        else:
+            votes[pair].append(scale[grade])
+    fresh = set(labels.pair[labels.rubric == number].tolist())
+    finals = _read_finals(study, number, side.pool, fresh)
+    return {
+        pair: decide_consensus(
+            votes.get(pair, []),
+            final=finals.get(pair),
+            minimum_votes=study.minimum_votes,
+            policy="unanimous" if study.consensus == Study.Consensus.UNANIMOUS else "plurality",
+            unsure=unsure[pair],
+        )
+        for pair in sorted(votes.keys() | unsure.keys())
+    }
+
+
+def _read_finals(
+    study: Study, number: int, pool: Pool, fresh: set[int]
+) -> dict[int, FinalDecision]:
+    """The decision that holds for each pair under the version.
+
+    One recorded under it, unless it was reopened and no other took its place. An earlier one
+    holds on where all labels of the pair were carried, that is, where nobody (`fresh`) judged it
+    again under this version.
+    """
+    position = {int(key): place for place, key in enumerate(pool.key)}
+    of_study = FinalLabel.objects.filter(pair__study=study)
+    newest = dict(of_study.order_by().values_list("pair_id").annotate(Max("pk")))
+    rows = (
+        of_study.filter(rubric_version__number__lte=number)
+        .order_by("rubric_version__number", "pk")
+        .values_list("pk", "pair_id", "rubric_version__number", "grade", "ended_at")
+    )
+    finals: dict[int, FinalDecision] = {}
+    for key, pair_id, version, grade, ended_at in rows:
+        pair = position.get(pair_id)
+        was_reopened = ended_at is not None and newest[pair_id] == key
+        if pair is None or was_reopened:
+            continue
+        if version == number or pair not in fresh:
+            finals[pair] = FinalDecision(grade)
+    return finals
