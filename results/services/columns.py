@@ -39,14 +39,15 @@ GROUP BY 1, 2, 3, 4, 5, 6, 7
 LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea")
 
 PAIRS = """
-SELECT p.query_id, c.pair_id IS NOT NULL, string_agg(int8send(p.id), ''::bytea)
+SELECT c.pair_id IS NOT NULL,
+    string_agg(int8send(p.id), ''::bytea), string_agg(int8send(p.query_id), ''::bytea)
 FROM studies_pair p
 LEFT JOIN studies_controlpair c ON c.pair_id = p.id
 WHERE p.study_id = {study}
     AND (p.pool_rank IS NOT NULL OR ({with_controls} AND c.pair_id IS NOT NULL))
-GROUP BY 1, 2
+GROUP BY 1
 """
-PAIR_TYPES = ("int8", "bool", "bytea")
+PAIR_TYPES = ("bool", "bytea", "bytea")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,10 @@ class Labels:
     def take(self, rows: IntArray | BoolArray) -> "Labels":
         return Labels(**{name: column[rows] for name, column in vars(self).items()})
 
+    def where(self, rows: BoolArray) -> "Labels":
+        """The rows where `rows` is true; the same labels where that is all of them."""
+        return self if rows.all() else self.take(np.flatnonzero(rows))
+
 
 @dataclass(frozen=True, eq=False)
 class ScopeLabels:
@@ -126,7 +131,7 @@ def read_labels(
     )
     every = _unpack_labels(study, rows, rounds, vocabulary)
     inside = _find_in_pool(every, pool)
-    kept = inside if with_surplus else inside.take(~inside.is_surplus)
+    kept = inside if with_surplus else inside.where(~inside.is_surplus)
     return ScopeLabels(
         pool=pool,
         vocabulary=vocabulary,
@@ -137,13 +142,13 @@ def read_labels(
 
 def leave_controls_out(scope: ScopeLabels) -> ScopeLabels:
     """The same without the labels of control pairs."""
-    labels = scope.labels.take(~scope.pool.is_control[scope.labels.pair])
+    labels = scope.labels.where(~scope.pool.is_control[scope.labels.pair])
     return replace(scope, labels=labels)
 
 
 def build_table(scope: ScopeLabels) -> LabelTable:
     """The label table of these outcomes; unsure ones are no rows of it."""
-    labels = scope.labels.take(scope.labels.grade != UNSURE)
+    labels = scope.labels.where(scope.labels.grade != UNSURE)
     return LabelTable(
         query=scope.pool.query[labels.pair],
         pair=labels.pair,
@@ -167,16 +172,18 @@ def _read_pool(study: Study, rounds: ScopeRounds, with_controls: bool) -> Pool:
         for key, query_class in study.queries.order_by("pk").values_list("pk", "query_class")
         if rounds.is_whole_pool or key in planned
     ]
-    query_code = {key: code for code, (key, _) in enumerate(queries)}
     rows = copy_rows(PAIRS, {"study": study.pk, "with_controls": with_controls}, PAIR_TYPES)
-    rows = [row for row in rows if row[0] in query_code]
-    sizes = _count_packed([row[2] for row in rows])
-    key = unpack((row[2] for row in rows), "i8")
+    is_control = spread([row[0] for row in rows], _count_packed([row[1] for row in rows]))
+    key = unpack((row[1] for row in rows), "i8")
+    query, is_inside = _find(
+        unpack((row[2] for row in rows), "i8"), np.array([key for key, _ in queries], dtype="i8")
+    )
     order = np.argsort(key)
+    order = order[is_inside[order]]
     return Pool(
         key=key[order],
-        query=spread([query_code[row[0]] for row in rows], sizes)[order],
-        is_control=spread([row[1] for row in rows], sizes)[order].astype(bool),
+        query=query[order],
+        is_control=is_control[order].astype(bool),
         planned=np.array([planned.get(key, 0) for key, _ in queries], dtype=np.int64),
         query_class=np.array([class_code.get(key, NONE) for _, key in queries], dtype=np.int64),
         classes=tuple(name for _, name in classes),
@@ -229,11 +236,16 @@ def _count_packed(packed: list[bytes]) -> IntArray:
 
 def _find_in_pool(labels: Labels, pool: Pool) -> Labels:
     """The labels of pairs in the pool, `pair` turned into positions there."""
-    place = np.searchsorted(pool.key, labels.pair)
-    inside = place < len(pool.key)
-    inside[inside] = pool.key[place[inside]] == labels.pair[inside]
-    found = labels.take(inside)
-    return Labels(**{**vars(found), "pair": place[inside]})
+    place, is_inside = _find(labels.pair, pool.key)
+    return replace(labels, pair=place).where(is_inside)
+
+
+def _find(wanted: IntArray, keys: IntArray) -> tuple[IntArray, BoolArray]:
+    """The place of each value among ascending keys, and whether it is there at all."""
+    place = np.searchsorted(keys, wanted)
+    is_there = place < len(keys)
+    is_there[is_there] = keys[place[is_there]] == wanted[is_there]
+    return place, is_there
 
 
 def _keep_latest(labels: Labels) -> Labels:

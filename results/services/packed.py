@@ -39,5 +39,5 @@ def unpack(packed: Iterable[bytes], kind: str) -> npt.NDArray[Any]:
 
 
 def spread(values: Sequence[int], sizes: IntArray) -> IntArray:
-    """A group's key repeated for each of its rows."""
-    return np.repeat(np.array(values, dtype=np.int64), sizes)
+    """A group's code repeated for each of its rows, in 32 bits."""
+    return np.repeat(np.array(values, dtype=np.int32), sizes)
