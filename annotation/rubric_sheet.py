@@ -29,6 +29,7 @@ def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
     dimensions = list(version.dimensions.all())
     keys = choose_letters([dimension.name for dimension in dimensions])
     grades = list(version.grades.all())
+    digits = choose_digits([grade.value for grade in grades])
     return RubricSheet(
         number=version.number,
         grades=tuple(
@@ -36,10 +37,10 @@ def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
                 grade.value,
                 grade.name,
                 grade.definition,
-                choose_digit(grade.value, place),
+                digit,
                 tuple(grade.examples),
             )
-            for place, grade in enumerate(grades)
+            for grade, digit in zip(grades, digits, strict=True)
         ),
         dimensions=tuple(
             DimensionChoice(
@@ -69,9 +70,12 @@ def order_clauses(clauses: Iterable[Clause], query_class: str) -> tuple[ClauseCh
     return tuple(sorted(choices, key=lambda choice: not choice.is_for_this_class))
 
 
-def choose_digit(value: int, place: int) -> str:
-    """The key of a grade is its value; where that is no digit, its place counted from 1."""
-    return str(value) if 0 <= value <= 9 else str((place + 1) % 10)
+def choose_digits(values: list[int]) -> list[str]:
+    """The key of each grade: its value where that is a digit, else a digit that is still free,
+    "" where none is."""
+    keys = {value: str(value) for value in values if 0 <= value <= 9}
+    free = (digit for digit in "1234567890" if digit not in keys.values())
+    return [keys.get(value) or next(free, "") for value in values]
 
 
 def choose_letters(names: list[str]) -> list[str]:

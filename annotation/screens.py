@@ -61,7 +61,7 @@ def show_again(
     if pair is None or round is None:
         return None
     progress = Progress(
-        done=selectors.count_own_labels(annotator), left=selectors.count_held_pairs(annotator)
+        done=selectors.count_own_labels(annotator), left=selectors.count_left(annotator)
     )
     return lay_out_pair(
         annotator, round, pair, shown, progress=progress, key=key, values=values, errors=errors
@@ -88,7 +88,7 @@ def show_own_label(annotator: Member, judgment: Judgment) -> JudgeContext:
         note=label.note,
     )
     progress = Progress(
-        done=selectors.count_own_labels(annotator), left=selectors.count_held_pairs(annotator)
+        done=selectors.count_own_labels(annotator), left=selectors.count_left(annotator)
     )
     return lay_out_pair(
         annotator, judgment.round, judgment.pair, shown, progress=progress, values=values

@@ -39,13 +39,16 @@ def get_pair(pair_id: int) -> Pair:
     return Pair.objects.select_related("query__query_class", "document__body").get(pk=pair_id)
 
 
-def count_held_pairs(annotator: Member) -> int:
-    """Pairs still to be labelled of the queries this annotator holds in open rounds."""
-    return sum(
-        len(list_unlabelled_pairs(round, annotator, held))
-        for round in list_open_rounds(annotator.study)
-        if (held := [one.round_query.query_id for one in list_held_claims(round, annotator)])
-    )
+def count_left(annotator: Member) -> int:
+    """Pairs still to be had in open rounds, as of the annotator's latest claims: those of held
+    queries without a label, and those of queries that could be taken."""
+    left = 0
+    for round in list_open_rounds(annotator.study):
+        claims = list_held_claims(round, annotator)
+        held = [claim.round_query.query_id for claim in claims]
+        left += len(list_unlabelled_pairs(round, annotator, held))
+        left += min((claim.open_pairs for claim in claims), default=0)
+    return left
 
 
 def count_own_labels(annotator: Member) -> int:
@@ -105,8 +108,3 @@ def get_own_label(annotator: Member, public_id: uuid.UUID) -> Judgment | None:
         )
         .first()
     )
-
-
-def has_open_assignments(member: Member) -> bool:
-    """Whether this member, as an annotator, still has pairs to label in an open round."""
-    return count_held_pairs(member) > 0

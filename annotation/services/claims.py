@@ -179,6 +179,18 @@ def settle_claim(claim: Claim) -> Counter[int]:
     return Counter() if is_unfinished else set_surplus_aside(round_query)
 
 
+@transaction.atomic
+def finish_labelled_query(claim: Claim) -> None:
+    """Settle a claim whose pairs were all labelled in another way than by judging them here."""
+    round_query = (
+        RoundQuery.objects.select_for_update(of=("self",))
+        .select_related("round__study", "query")
+        .get(pk=claim.round_query_id)
+    )
+    claim.round_query = round_query
+    count_label_changes(settle_claim(claim))
+
+
 def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
     """Mark the labels of lapsed claims once others have finished every place."""
     claims = Claim.objects.filter(round_query=round_query)

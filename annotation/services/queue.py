@@ -1,10 +1,11 @@
 """Which pair an annotator judges next."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation import selectors
 from annotation.models import Claim
-from annotation.services.claims import claim_next_query
+from annotation.services.claims import claim_next_query, finish_labelled_query
 from annotation.shuffle import Shuffler
 from studies.models import Member, Pair, Round, Study
 from studies.selectors import list_open_rounds
@@ -34,19 +35,36 @@ def next_pair(annotator: Member) -> NextPair | None:
 
 def next_pair_of_round(round: Round, annotator: Member) -> NextPair | None:
     """Query by query the first held one is finished first; under fully mixed order the next pair
-    comes from any of those held."""
-    is_mixed = annotator.study.ordering == Study.Ordering.MIXED
-    claims = hold_queries(round, annotator, wanted=MIXED_QUERIES_HELD if is_mixed else 1)
-    held = [claim.round_query.query_id for claim in claims]
-    unlabelled = selectors.list_unlabelled_pairs(round, annotator, held)
-    if not unlabelled:
-        return None
+    comes from any of those held.
+
+    A held query may have nothing left to label, where labels came in another way (imported for
+    a linked account, say): its claim is finished and the next query tried.
+    """
+    wanted = MIXED_QUERIES_HELD if is_mixed(annotator) else 1
+    while claims := hold_queries(round, annotator, wanted=wanted):
+        held = [claim.round_query.query_id for claim in claims]
+        unlabelled = selectors.list_unlabelled_pairs(round, annotator, held)
+        if unlabelled:
+            first = choose_first(round, annotator, held, unlabelled)
+            open_pairs = min(claim.open_pairs for claim in claims)
+            return NextPair(round, selectors.get_pair(first.pk), len(unlabelled) + open_pairs)
+        for claim in claims:
+            finish_labelled_query(claim)
+    return None
+
+
+def choose_first(
+    round: Round, annotator: Member, held: Sequence[int], unlabelled: Sequence[Pair]
+) -> Pair:
+    """The first of the unlabelled pairs in this annotator's order."""
     query = next(one for one in held if any(pair.query_id == one for pair in unlabelled))
-    candidates = [pair for pair in unlabelled if is_mixed or pair.query_id == query]
+    candidates = [pair for pair in unlabelled if is_mixed(annotator) or pair.query_id == query]
     shuffler = Shuffler(annotator.study.seed, str(round.pk), str(annotator.pk))
-    first = min(candidates, key=lambda pair: shuffler.weigh(str(pair.public_id)))
-    open_pairs = min(claim.open_pairs for claim in claims)
-    return NextPair(round, selectors.get_pair(first.pk), left=len(unlabelled) + open_pairs)
+    return min(candidates, key=lambda pair: shuffler.weigh(str(pair.public_id)))
+
+
+def is_mixed(annotator: Member) -> bool:
+    return annotator.study.ordering == Study.Ordering.MIXED
 
 
 def hold_queries(round: Round, annotator: Member, *, wanted: int) -> list[Claim]:

@@ -157,3 +157,14 @@ def test_queries_per_label_do_not_grow_with_the_pool(cast: Cast) -> None:
     with CaptureQueriesContext(connection) as many:
         label_next(cast.ben)
     assert len(many) == len(few)
+
+
+def test_query_labelled_in_another_way_is_passed_over(cast: Cast) -> None:
+    """Imported labels of a linked account leave nothing to judge in a query."""
+    for pair in cast.pairs[:3]:
+        make.make_judgment(cast.main, pair, cast.ana, 1, source="import", decided_by=None)
+    seen = set()
+    while next_pair(cast.ana):
+        seen.add(label_next(cast.ana).judgment.pair)
+    assert seen == set(cast.pairs[3:])
+    assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}

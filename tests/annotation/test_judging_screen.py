@@ -277,3 +277,12 @@ def test_query_count_of_a_judgment_does_not_grow(cast: Cast) -> None:
     with CaptureQueriesContext(connection) as many:
         post_form(client, form, URL, **CHOICE, headers=HTMX)
     assert len(many) == len(few)
+
+
+def test_progress_stays_the_same_when_a_form_is_refused(cast: Cast) -> None:
+    client = log_in(cast.ana)
+    response = client.get(URL)
+    shown = response.context["judge"].progress
+    form = read_forms(response)["judgment-form"]
+    refused = post_form(client, form, URL).context["judge"].progress
+    assert (shown.done, shown.left) == (refused.done, refused.left) == (0, 9)
