@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
 
@@ -20,3 +22,17 @@ class NoStoreMiddleware:
         if not response.has_header("Cache-Control"):
             add_never_cache_headers(response)
         return response
+
+
+class AccountLanguageMiddleware:
+    """Speaks the language chosen for the account, in whichever browser it is logged in."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        language = getattr(request.user, "language", "")
+        if language in dict(settings.LANGUAGES):
+            translation.activate(language)
+            request.LANGUAGE_CODE = language
+        return self.get_response(request)

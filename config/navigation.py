@@ -32,5 +32,7 @@ def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:
         pages += [("annotation:judge", _("Judge")), ("annotation:labels", _("My labels"))]
     if member.has_role(Role.LEAD, Role.ADMIN):
         pages += [("results:overview", _("Results")), ("results:exports", _("Exports"))]
+    if member.has_role(Role.ADMIN):
+        pages.append(("studies:people", _("People")))
     here = request.resolver_match.view_name if request.resolver_match else ""
     return [NavLink(label, reverse(name, args=[slug]), name == here) for name, label in pages]

@@ -4,11 +4,12 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from config import views
+from studies.views import set_language
 
 urlpatterns = [
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
-    path("language/", include("django.conf.urls.i18n")),
+    path("language/setlang/", set_language, name="set_language"),
     path("healthz", views.healthz, name="healthz"),
     path("", include("studies.urls")),
     path("studies/<slug:slug>/", include("annotation.urls")),

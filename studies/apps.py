@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class StudiesConfig(AppConfig):
     name = "studies"
+
+    def ready(self) -> None:
+        from studies import signals  # noqa: F401

@@ -6,5 +6,22 @@ app_name = "studies"
 
 urlpatterns = [
     path("", views.index, name="index"),
+    path("me/", views.me, name="me"),
+    path("me/name/", views.change_name, name="name"),
+    path("me/language/", views.change_language, name="language"),
+    path("me/password/", views.change_password, name="password"),
+    path("me/sessions/end/", views.end_others, name="end-others"),
+    path("me/sessions/<uuid:session_id>/end/", views.end, name="end-session"),
+    path("join/<str:token>/", views.join, name="join"),
     path("studies/<slug:slug>/", views.study, name="study"),
+    path("studies/<slug:slug>/people/", views.people, name="people"),
+    path("studies/<slug:slug>/people/invite/", views.invite, name="invite"),
+    path("studies/<slug:slug>/people/roles/", views.roles, name="roles"),
+    path("studies/<slug:slug>/people/activity/", views.activity, name="activity"),
+    path("studies/<slug:slug>/people/link/", views.link, name="link"),
+    path(
+        "studies/<slug:slug>/people/invitations/<uuid:invitation_id>/revoke/",
+        views.revoke,
+        name="revoke",
+    ),
 ]

@@ -25,9 +25,23 @@ LABEL = "{label}"
 PAIR = "{pair}"
 JOB = "{job}"
 
+ADMINS = {"max", "uma"}
+
 # name of the URL -> (path, method, who is let in)
 MATRIX = {
     "studies:index": ("/", "get", EVERYBODY),
+    "studies:me": ("/me/", "get", EVERYBODY),
+    "studies:name": ("/me/name/", "post", EVERYBODY),
+    "studies:language": ("/me/language/", "post", EVERYBODY),
+    "studies:password": ("/me/password/", "post", EVERYBODY),
+    "studies:end-others": ("/me/sessions/end/", "post", EVERYBODY),
+    "studies:end-session": (f"/me/sessions/{PAIR}/end/", "post", set()),
+    "studies:people": ("/studies/alpha/people/", "get", ADMINS),
+    "studies:invite": ("/studies/alpha/people/invite/", "post", ADMINS),
+    "studies:roles": ("/studies/alpha/people/roles/", "post", ADMINS),
+    "studies:activity": ("/studies/alpha/people/activity/", "post", ADMINS),
+    "studies:link": ("/studies/alpha/people/link/", "post", ADMINS),
+    "studies:revoke": (f"/studies/alpha/people/invitations/{PAIR}/revoke/", "post", set()),
     "studies:study": ("/studies/alpha/", "get", MEMBERS),
     "annotation:judge": ("/studies/alpha/judge/", "get", ANNOTATORS),
     "annotation:undo": ("/studies/alpha/judge/undo/", "post", ANNOTATORS),
@@ -49,7 +63,9 @@ MATRIX = {
     ),
 }
 # Addresses outside of any study, open to who is not logged in.
-PUBLIC = {"login", "logout", "set_language", "healthz"}
+PUBLIC = {"login", "logout", "set_language", "healthz", "studies:join"}
+# Addresses of a person, whatever study they are in.
+PERSONAL = {"studies:index"} | {name for name, line in MATRIX.items() if line[0].startswith("/me/")}
 
 
 def list_names(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[str]:
@@ -92,7 +108,7 @@ def test_who_is_not_logged_in_is_sent_to_the_login(cast: Cast, name: str) -> Non
     assert response.url.startswith("/login/")
 
 
-@pytest.mark.parametrize("name", sorted(set(MATRIX) - {"studies:index"}))
+@pytest.mark.parametrize("name", sorted(set(MATRIX) - PERSONAL))
 def test_inactive_member_is_a_stranger(cast: Cast, name: str) -> None:
     path, method, _ = MATRIX[name]
     cast.uma.is_active = False
