@@ -1,6 +1,7 @@
 """What is judged and by whom."""
 
 from studies.models.access import Invitation, LoginSession
+from studies.models.imports import ImportDraft
 from studies.models.jobs import Job
 from studies.models.log import Action
 from studies.models.materials import Document, DocumentText, Query, QueryClass
@@ -19,6 +20,7 @@ __all__ = [
     "DocumentText",
     "EdgeCase",
     "Grade",
+    "ImportDraft",
     "Invitation",
     "Job",
     "LoginSession",
