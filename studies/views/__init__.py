@@ -10,6 +10,7 @@ from studies.views.account import (
 from studies.views.joining import join
 from studies.views.pages import index, study
 from studies.views.people import activity, invite, link, people, revoke, roles
+from studies.views.settings import new_study, settings
 
 __all__ = [
     "activity",
@@ -23,9 +24,11 @@ __all__ = [
     "join",
     "link",
     "me",
+    "new_study",
     "people",
     "revoke",
     "roles",
     "set_language",
+    "settings",
     "study",
 ]
