@@ -7,7 +7,6 @@ the database, refuse what a mistake here would let through.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.core.cache import cache
@@ -23,26 +22,18 @@ from studies.services.log import record_action
 PAIR_COUNTS_KEPT = 60  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQueries:
-    """Keys of the round's queries with a free place, in one annotator's order, and how many
-    pairs they hold together."""
-
-    keys: list[int]
-    pairs: int
-
-
 def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
     """Hold the next query of the round for the annotator; None when none has a free place.
 
-    First passes over the rows that others are locking at this moment, then waits for them, so
-    that None is said only when there truly is nothing. Each try is a transaction of its own: two
-    annotators with opposite orders never wait for each other.
+    First passes over the rows that others are locking at this moment, then waits for them and
+    counts the pairs anew, so that None is said only when there truly is nothing. Each try is a
+    transaction of its own: two annotators with opposite orders never wait for each other.
     """
-    open_queries = list_open_queries(round=round, annotator=annotator)
-    for skip_locked in (True, False):
-        for key in open_queries.keys:
-            claim = try_to_claim(key, annotator, open_queries.pairs, skip_locked=skip_locked)
+    for is_last_try in (False, True):
+        pairs = list_open_queries(round=round, annotator=annotator, count_anew=is_last_try)
+        total = sum(pairs.values())
+        for key, pairs_here in pairs.items():
+            claim = try_to_claim(key, annotator, total - pairs_here, skip_locked=not is_last_try)
             if claim is not None:
                 return claim
     return None
@@ -63,8 +54,11 @@ def try_to_claim(
         return take_place(round_query, annotator=annotator, open_pairs=open_pairs)
 
 
-def list_open_queries(*, round: Round, annotator: Member) -> OpenQueries:
-    """The queries of the round that the annotator could take now.
+def list_open_queries(
+    *, round: Round, annotator: Member, count_anew: bool = False
+) -> dict[int, int]:
+    """The queries of the round that the annotator could take now, in this annotator's order: key
+    in the round -> number of pairs.
 
     The order is computed over all queries of the round before the taken ones are left out:
     otherwise the overlap, which comes first, would come first at every claim.
@@ -81,24 +75,23 @@ def list_open_queries(*, round: Round, annotator: Member) -> OpenQueries:
         )
         .values_list("pk", "query_id", "query__public_id", "annotators", "taken", "is_own")
     )
-    slots, open_keys, pairs = {}, {}, 0
-    pair_counts = count_pairs_by_query(round.study_id)
+    pairs = count_pairs_by_query(round.study_id, anew=count_anew)
+    slots: dict[str, int | None] = {}
+    is_open: dict[str, tuple[int, int]] = {}
     for key, query_id, public_id, annotators, taken, is_own in rows:
         item = str(public_id)
         slots[item] = annotators
-        pairs_here = pair_counts.get(query_id, 0)
-        if pairs_here and not is_own and (annotators is None or taken < annotators):
-            open_keys[item] = key
-            pairs += pairs_here
+        if query_id in pairs and not is_own and (annotators is None or taken < annotators):
+            is_open[item] = (key, pairs[query_id])
     shuffler = Shuffler(round.study.seed, str(round.pk), str(annotator.pk))
     ordered = shuffler.order_queries(slots, find_overlap(slots))
-    return OpenQueries([open_keys[item] for item in ordered if item in open_keys], pairs)
+    return dict(is_open[item] for item in ordered if item in is_open)
 
 
-def count_pairs_by_query(study_id: int) -> dict[int, int]:
-    """Number of pairs of each query of the study, at most a minute old."""
+def count_pairs_by_query(study_id: int, *, anew: bool = False) -> dict[int, int]:
+    """Number of pairs of each query that has any; at most a minute old unless asked `anew`."""
     key = f"pairs-by-query:{study_id}"
-    counts: dict[int, int] | None = cache.get(key)
+    counts: dict[int, int] | None = None if anew else cache.get(key)
     if counts is None:
         rows = Pair.objects.filter(study=study_id).order_by().values_list("query")
         counts = dict(rows.annotate(Count("pk")))
@@ -219,7 +212,6 @@ def reopen_grown_claims(study: Study) -> int:
         pair=OuterRef("pk"),
     )
     unlabelled = Pair.objects.filter(query=OuterRef("round_query__query")).exclude(Exists(own))
-    cache.delete(f"pairs-by-query:{study.pk}")
     return Claim.objects.filter(
         Exists(unlabelled),
         round_query__round__study=study,
