@@ -265,15 +265,16 @@ def _say_class(table: LabelTable, row: _Evidence, verdict: Verdict, need: Need) 
             concentrated=row.concentrated,
         )
     ]
+    leading = row.leading if (row.direction_p or 1.0) <= LEVEL else None
+    apart = (row.citation_p or 1.0) <= LEVEL
     if inside.splits:
-        leading = row.leading if (row.direction_p or 1.0) <= LEVEL else None
         total = sum(
             found.a_higher + found.b_higher for found in row.directions if found.b is not None
         )
-        apart = (row.citation_p or 1.0) <= LEVEL
         said.append(say_direction(table.annotators, leading, total))
         said.append(say_citation(row.citation, inside.splits, apart=apart))
-    return [*said, *say_what_to_do(verdict, name, inside, need)]
+    stands_out = leading is not None or apart
+    return [*said, *say_what_to_do(verdict, name, inside, need, stands_out=stands_out)]
 
 
 def _find_leniency(study: _Study, classes: tuple[ClassDiagnosis, ...]) -> tuple[Leniency, ...]:

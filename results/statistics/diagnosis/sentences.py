@@ -67,6 +67,10 @@ _TEXTS: Mapping[str, str] = {
     ),
     "adjudicate": "These look like slips on harder queries: adjudicate the {splits} splits.",
     "nothing_to_do": "There is nothing to mend.",
+    "nothing_yet": (
+        "That alone is no hole, as the class splits no more than the rest: there is nothing to "
+        "mend now, but look again when more is labelled."
+    ),
     "label_more": (
         "Too little to tell: have {pairs} more pairs of class {name}, on new queries, labelled by "
         "two people or more, to see a hole that splits {points} points above the rest in four "
@@ -183,14 +187,16 @@ def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:
     )
 
 
-def say_what_to_do(verdict: Verdict, name: str, inside: SplitRate, need: Need) -> list[Sentence]:
-    """What follows from the verdict."""
+def say_what_to_do(
+    verdict: Verdict, name: str, inside: SplitRate, need: Need, *, stands_out: bool
+) -> list[Sentence]:
+    """What follows from the verdict; `stands_out`: a direction or citation of its own was found."""
     if verdict == "hole":
         return [Sentence("write_clause", {"name": name, "pairs": inside.pairs})]
     if verdict == "slips":
         return [Sentence("adjudicate", {"splits": inside.splits})]
     if verdict == "noise":
-        return [Sentence("nothing_to_do", {})]
+        return [Sentence("nothing_yet" if stands_out else "nothing_to_do", {})]
     said: list[Sentence] = []
     values: dict[str, Value]
     if need.queries:
@@ -228,10 +234,11 @@ def say_leniency(names: tuple[str, ...], found: Leniency) -> Sentence:
 
 def _show(name: str, value: Value) -> str:
     """Shares as per cent, p values to three places, everything else as it is."""
+    if value is None:
+        return "–"
     if name in ("rate", "rest_rate", "chance"):
-        return "–" if value is None else _percent(float(value))
-    if name == "p":
-        assert isinstance(value, float)
+        return _percent(float(value))
+    if name == "p" and isinstance(value, float):
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return str(value)
 
