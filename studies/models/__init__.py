@@ -1,6 +1,7 @@
 """What is judged and by whom."""
 
 from studies.models.access import Invitation, LoginSession
+from studies.models.drafts import RubricDraft
 from studies.models.imports import ImportDraft
 from studies.models.jobs import Job
 from studies.models.log import Action
@@ -32,6 +33,7 @@ __all__ = [
     "Role",
     "Round",
     "RoundQuery",
+    "RubricDraft",
     "RubricVersion",
     "Run",
     "RunHit",
