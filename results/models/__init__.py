@@ -2,6 +2,15 @@
 
 from results.models.final_labels import Cause, Citation, FinalLabel
 from results.models.leases import Lease
+from results.models.outcomes import ChangedPair, PairOutcome
 from results.models.reports import AgreementReport
 
-__all__ = ["AgreementReport", "Cause", "Citation", "FinalLabel", "Lease"]
+__all__ = [
+    "AgreementReport",
+    "Cause",
+    "ChangedPair",
+    "Citation",
+    "FinalLabel",
+    "Lease",
+    "PairOutcome",
+]

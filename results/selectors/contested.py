@@ -1,7 +1,6 @@
 """Pairs whose labels do not settle them: splits, ties, too few votes, nobody sure.
 
-One statement answers for a whole study. It looks closer only at pairs whose labels, of whatever
-round, could be contested: what is current is among them, so that none is missed.
+One statement answers for a whole study, from the outcomes that are kept beside the labels.
 """
 
 import uuid
@@ -12,7 +11,8 @@ from typing import Any, Literal
 from django.db import connection
 from django.utils import timezone
 
-from results.selectors.labels import PLANNED_ANNOTATORS, select_current_labels
+from results.selectors.labels import PLANNED_ANNOTATORS
+from results.services.outcomes import update_outcomes
 from studies.models import Member, Study
 
 Kind = Literal["tie", "split", "unsure", "few", "agreed", "none"]
@@ -20,86 +20,38 @@ State = Literal["open", "waiting", "settled", ""]
 
 CONTESTED: tuple[Kind, ...] = ("tie", "split", "unsure", "few")
 
-CONSIDERED = """
-considered AS (
-    SELECT j.pair_id
-    FROM annotation_judgment j
-    JOIN studies_round r ON r.id = j.round_id
-    JOIN studies_member m ON m.id = j.annotator_id
-    WHERE r.study_id = %(study)s AND r.kind IN ('main', 'recheck')
-        AND NOT j.is_surplus AND NOT m.is_machine
-        AND (%(pairs)s::bigint[] IS NULL OR j.pair_id = ANY (%(pairs)s::bigint[]))
-    GROUP BY j.pair_id
-    HAVING %(with_agreed)s OR min(j.grade) <> max(j.grade) OR bool_or(j.is_unsure)
-        OR count(j.grade) < %(minimum_votes)s
-    UNION
-    SELECT f.pair_id
-    FROM results_finallabel f
-    JOIN studies_pair p ON p.id = f.pair_id
-    WHERE p.study_id = %(study)s AND f.ended_at IS NULL
-        AND (%(pairs)s::bigint[] IS NULL OR f.pair_id = ANY (%(pairs)s::bigint[]))
-)
-"""
-
-# `top` holds the votes of the two grades that have most; `waiting` is a pair that more labels
-# are planned for, which may still settle it.
+# `waiting` is a pair that more labels are planned for, which may still settle it.
 OUTCOMES = f"""
-WITH {CONSIDERED},
-{select_current_labels("AND j.pair_id IN (SELECT pair_id FROM considered)")},
-{PLANNED_ANNOTATORS},
-scale AS (
-    SELECT value, dense_rank() OVER (ORDER BY value) AS place
-    FROM (
-        SELECT DISTINCT g.value FROM studies_grade g
-        JOIN studies_rubricversion v ON v.id = g.rubric_version_id
-        WHERE v.study_id = %(study)s
-    ) grades
-),
-tally AS (
-    SELECT pair_id, grade, count(*) AS votes FROM current_labels GROUP BY pair_id, grade
-),
-counted AS (
-    SELECT pair_id, coalesce(sum(votes), 0) AS outcomes,
-        coalesce(sum(votes) FILTER (WHERE grade IS NOT NULL), 0) AS votes,
-        count(grade) AS grades,
-        (array_agg(votes ORDER BY votes DESC) FILTER (WHERE grade IS NOT NULL))[1:2] AS top,
-        min(grade) AS lowest, max(grade) AS highest
-    FROM considered
-    LEFT JOIN tally USING (pair_id)
-    GROUP BY pair_id
-),
+WITH {PLANNED_ANNOTATORS},
 outcome AS (
     SELECT p.id, p.public_id AS pair_public_id, q.public_id AS query_public_id,
         p.query_id, p.document_id,
         coalesce(c.name, '') AS class_name, coalesce(c.is_high_risk, false) AS is_high_risk,
         coalesce(c.name, '') = ANY (%(holes)s) AS is_hole,
-        CASE WHEN o.outcomes = 0 THEN 'none' WHEN o.votes = 0 THEN 'unsure'
-            WHEN o.grades > 1 AND o.top[1] = o.top[2] THEN 'tie'
-            WHEN o.grades > 1 THEN 'split'
-            WHEN o.votes < %(minimum_votes)s THEN 'few'
-            ELSE 'agreed' END AS kind,
-        coalesce(high.place - low.place, 0) AS distance,
-        f.id AS final_id, f.grade AS final_grade, coalesce(f.cause, '') AS cause,
+        CASE WHEN o.kind = 'agreed' AND o.votes < %(minimum_votes)s THEN 'few'
+            ELSE o.kind END AS kind,
+        o.distance, f.id AS final_id, f.grade AS final_grade, coalesce(f.cause, '') AS cause,
         v.number AS rubric_number,
         control.pair_id IS NOT NULL AS is_control,
         CASE WHEN f.id IS NOT NULL THEN 'settled'
             WHEN o.outcomes < planned.annotators THEN 'waiting'
             ELSE 'open' END AS state
-    FROM counted o
+    FROM results_pairoutcome o
     JOIN studies_pair p ON p.id = o.pair_id AND p.pool_rank IS NOT NULL
     JOIN studies_query q ON q.id = p.query_id
     LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
     LEFT JOIN planned ON planned.query_id = p.query_id
-    LEFT JOIN scale low ON low.value = o.lowest
-    LEFT JOIN scale high ON high.value = o.highest
     LEFT JOIN results_finallabel f ON f.pair_id = p.id AND f.ended_at IS NULL
     LEFT JOIN studies_rubricversion v ON v.id = f.rubric_version_id
     LEFT JOIN studies_controlpair control ON control.pair_id = p.id
+    WHERE o.study_id = %(study)s
+        AND (%(pairs)s::bigint[] IS NULL OR o.pair_id = ANY (%(pairs)s::bigint[]))
+        AND (%(with_agreed)s OR o.kind IN ('tie', 'split', 'unsure')
+            OR o.kind = 'agreed' AND o.votes < %(minimum_votes)s OR f.id IS NOT NULL)
 ),
 chosen AS (
     SELECT * FROM outcome
-    WHERE (kind = ANY (%(kinds)s) OR %(with_agreed)s OR state = 'settled')
-        AND (%(query_class)s::text IS NULL OR class_name = %(query_class)s)
+    WHERE (%(query_class)s::text IS NULL OR class_name = %(query_class)s)
         AND (%(kind)s = '' OR kind = %(kind)s)
         AND (%(state)s = '' OR state = %(state)s)
         AND (%(cause)s = '' OR cause = %(cause)s)
@@ -252,11 +204,11 @@ def _fetch(
         "study": study.pk,
         "annotator": None,
         "minimum_votes": study.minimum_votes,
-        "kinds": list(CONTESTED),
         "holes": list(holes),
         **asdict(wanted),
         **parameters,
     }
+    update_outcomes(study)
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return list(cursor.fetchall())

@@ -2,9 +2,11 @@
 
 import uuid
 from collections import Counter
+from functools import partial
 
 import pytest
 
+from annotation.models import Judgment
 from results.selectors.contested import (
     Wanted,
     count_pairs,
@@ -14,10 +16,12 @@ from results.selectors.contested import (
 )
 from results.services.agreement import compute_agreement
 from results.services.leases import take_first_free, take_lease
+from results.services.outcomes import update_outcomes
 from results.services.scopes import Scope
-from studies.models import ControlPair, QueryClass, Round, Study
+from studies.models import ControlPair, Member, QueryClass, Round, Study
 from tests import factories as make
-from tests.cast import Cast
+from tests.annotation.clients import run_together
+from tests.cast import Cast, make_cast
 from tests.results.exported import UNSURE, judge, judge_all
 
 
@@ -158,3 +162,70 @@ def test_what_is_put_off_comes_last(cast: Cast) -> None:
     put_off = cast.study.pairs.get(pk=first).public_id
     assert find_candidates(cast.study, cast.ada, Wanted(), later=[put_off]) == [second, first]
     assert find_candidates(cast.study, cast.ada, Wanted(), later=[uuid.uuid4()]) == [first, second]
+
+
+def test_whatever_changes_a_label_moves_the_queue(cast: Cast) -> None:
+    judge_all(cast, ana=[0], ben=[2])
+    assert kinds(cast.study) == {"q1-d1": "tie"}
+    label = Judgment.objects.get(annotator=cast.ben)
+    label.grade = 0
+    label.save()
+    assert kinds(cast.study) == {}
+    label.grade = 1
+    label.save()
+    assert kinds(cast.study) == {"q1-d1": "tie"}
+    Judgment.objects.filter(annotator=cast.ben).update(is_surplus=True)
+    assert kinds(cast.study) == {}
+    Judgment.objects.filter(annotator=cast.ben).update(is_surplus=False)
+    assert kinds(cast.study) == {"q1-d1": "tie"}
+    label.delete()
+    assert kinds(cast.study) == {}
+
+
+def test_a_member_found_to_be_a_machine_leaves_the_queue(cast: Cast) -> None:
+    bot = make.make_member(cast.study, "bot", with_account=False)
+    judge_all(cast, ana=[0], ben=[0])
+    judge(cast.main, cast.pairs[:1], bot, [2])
+    assert kinds(cast.study) == {"q1-d1": "split"}
+    bot.is_machine = True
+    bot.save()
+    assert kinds(cast.study) == {}
+
+
+def test_a_round_that_changes_its_kind_changes_what_is_current(cast: Cast) -> None:
+    judge_all(cast, ana=[0], ben=[2])
+    Round.objects.update(kind=Round.Kind.CALIBRATION)
+    assert kinds(cast.study) == {}
+
+
+def test_counting_again_takes_only_what_has_changed(cast: Cast) -> None:
+    judge_all(cast, ana=[0, 0, 0], ben=[2, 0, 0])
+    assert update_outcomes(cast.study) == 3
+    assert update_outcomes(cast.study) == 0
+    judge(cast.main, cast.pairs[2:3], cast.uma, [1])
+    assert update_outcomes(cast.study) == 1
+    assert update_outcomes(cast.other_study) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_labels_given_while_outcomes_are_counted_are_never_lost() -> None:
+    """Judges and readers at once: in the end the queue says what the labels say."""
+    cast = make_cast(queries=4)
+    annotators = [cast.ana, cast.ben, cast.uma]
+
+    def label(annotator: Member, shift: int) -> None:
+        for place, pair in enumerate(cast.pairs):
+            make.make_judgment(cast.main, pair, annotator, (place * shift) % 3)
+
+    def read() -> None:
+        for _ in range(12):
+            update_outcomes(cast.study)
+
+    run_together(
+        [partial(label, person, shift) for shift, person in enumerate(annotators)] + [read] * 3
+    )
+    told = kinds(cast.study, with_agreed=True)
+    for place, pair in enumerate(cast.pairs):
+        votes = Counter((place * shift) % 3 for shift in range(3))
+        expected = {1: "agreed", 2: "split", 3: "tie"}[len(votes)]
+        assert told[pair.document.external_id] == expected
