@@ -33,6 +33,10 @@ def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:
     if member.has_role(Role.LEAD, Role.ADMIN):
         pages += [("results:overview", _("Results")), ("results:exports", _("Exports"))]
     if member.has_role(Role.ADMIN):
-        pages += [("studies:people", _("People")), ("studies:settings", _("Settings"))]
+        pages += [
+            ("studies:people", _("People")),
+            ("studies:import", _("Import")),
+            ("studies:settings", _("Settings")),
+        ]
     here = request.resolver_match.view_name if request.resolver_match else ""
     return [NavLink(label, reverse(name, args=[slug]), name == here) for name, label in pages]

@@ -1,9 +1,12 @@
 """The jobs of this room, registered where a worker looks for tasks."""
 
 from results.selectors.reports import COMPUTE_AGREEMENT
+from results.services.import_drafts import read_draft, run_draft
 from results.services.reports import run_agreement
 from results.services.scopes import Scope, UnknownScope
-from studies.models import Job
+from studies.models import ImportDraft, Job
+from studies.services.heartbeats import report_beside
+from studies.services.import_drafts import READ_IMPORT, RUN_IMPORT
 from studies.services.jobs import JobRefused, ReportProgress, register_work
 
 
@@ -16,3 +19,25 @@ def compute_agreement(job: Job, report: ReportProgress) -> None:
         run_agreement(job.study, scope=scope, progress=report)
     except UnknownScope as refusal:
         raise JobRefused(str(refusal)) from refusal
+
+
+@register_work(READ_IMPORT)
+def read_import(job: Job, report: ReportProgress) -> None:
+    draft = find_draft(job)
+    with report_beside(job) as progress:
+        read_draft(draft, progress)
+
+
+@register_work(RUN_IMPORT)
+def run_import(job: Job, report: ReportProgress) -> None:
+    draft = find_draft(job)
+    with report_beside(job) as progress:
+        run_draft(draft.pk, progress)
+
+
+def find_draft(job: Job) -> ImportDraft:
+    drafts = ImportDraft.objects.select_related("study", "created_by")
+    draft = drafts.filter(study=job.study, public_id=job.arguments["draft"]).first()
+    if draft is None:
+        raise JobRefused("This job names no import.")
+    return draft

@@ -4,6 +4,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 
 from studies.services import jobs
+from studies.services.import_drafts import sweep_drafts
 
 
 @shared_task(name="studies.run_job")
@@ -14,3 +15,4 @@ def run_job_task(job_id: int) -> None:
 @worker_ready.connect
 def take_up_abandoned_jobs(**kwargs: object) -> None:
     jobs.requeue_abandoned_jobs()
+    sweep_drafts()

@@ -16,6 +16,23 @@ urlpatterns = [
     path("studies/new/", views.new_study, name="new"),
     path("studies/<slug:slug>/", views.study, name="study"),
     path("studies/<slug:slug>/settings/", views.settings, name="settings"),
+    path("studies/<slug:slug>/import/", views.import_files, name="import"),
+    path("studies/<slug:slug>/import/<uuid:draft_id>/", views.import_draft, name="import-draft"),
+    path(
+        "studies/<slug:slug>/import/<uuid:draft_id>/confirm/",
+        views.confirm_import,
+        name="import-confirm",
+    ),
+    path(
+        "studies/<slug:slug>/import/<uuid:draft_id>/retry/",
+        views.retry_import,
+        name="import-retry",
+    ),
+    path(
+        "studies/<slug:slug>/import/<uuid:draft_id>/discard/",
+        views.discard_import,
+        name="import-discard",
+    ),
     path("studies/<slug:slug>/people/", views.people, name="people"),
     path("studies/<slug:slug>/people/invite/", views.invite, name="invite"),
     path("studies/<slug:slug>/people/roles/", views.roles, name="roles"),

@@ -14,6 +14,7 @@ from studies.models import (
     Document,
     DocumentText,
     Grade,
+    ImportDraft,
     Job,
     Member,
     Pair,
@@ -238,3 +239,14 @@ def make_run(study: Study, name: str, hits: dict[str, list[str]]) -> Run:
 
 def make_job(study: Study, kind: str = "results.compute_agreement", **fields: Any) -> Job:
     return Job.objects.create(study=study, kind=kind, **fields)
+
+
+def make_draft(study: Study, **fields: Any) -> ImportDraft:
+    """An upload that was read and waits to be confirmed."""
+    return ImportDraft.objects.create(
+        study=study,
+        created_by=fields.pop("created_by", None) or make_user(),
+        state=fields.pop("state", ImportDraft.State.READ),
+        expires_at=fields.pop("expires_at", timezone.now() + timedelta(days=1)),
+        **fields,
+    )

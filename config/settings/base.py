@@ -146,6 +146,18 @@ CONTENT_SECURITY_POLICY = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000
+UPLOAD_LIMIT = env.read_int("DISSENSUS_UPLOAD_LIMIT_MB", 256, minimum=1) * 1024**2
+FILE_UPLOAD_HANDLERS = [
+    "studies.uploads.BoundedUploadHandler",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+# Images that a corpus names by their address are fetched by the worker. An address within the
+# own network could be anybody's secret, so those are refused unless this says otherwise.
+FETCH_PRIVATE_ADDRESSES = env.read_bool("DISSENSUS_FETCH_PRIVATE_ADDRESSES", False)
+FETCH_LIMIT = env.read_int("DISSENSUS_FETCH_LIMIT", 5000)
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [

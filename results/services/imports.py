@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from django.db import connection
 
@@ -12,12 +13,14 @@ from annotation.services.imports.state import restore_state
 from results.services.final_label_imports import add_final_labels
 from studies.models import Study, User
 from studies.services.imports import (
+    FetchedImages,
     ImportReport,
     Progress,
     StudyPlan,
     import_study,
     read_study,
 )
+from studies.services.imports.report import no_progress
 
 
 def import_folder(
@@ -32,18 +35,25 @@ def import_folder(
     A study that is new here also takes over the claims, closed rounds and log of where it comes
     from. Raises ImportRefused, with everything that is wrong, when anything is.
     """
-    plan = read_study(folder, progress=progress)
-    return import_study(
-        plan, dry_run=dry_run, user=user, progress=progress, then=_Collected(user, progress)
-    )
+    with TemporaryDirectory(prefix="dissensus-images-") as scratch:
+        images = FetchedImages(Path(scratch), progress or no_progress)
+        plan = read_study(folder, progress=progress, images=images)
+        then = Collected(user, progress)
+        return import_study(plan, dry_run=dry_run, user=user, progress=progress, then=then)
 
 
-class _Collected:
-    """What follows the study's own import: labels, final labels, and the state of collecting."""
+class Collected:
+    """What follows the study's own import: labels, final labels, and the state of collecting.
 
-    def __init__(self, user: User | None, progress: Progress | None) -> None:
+    With `keep_source`, labels that the files say were given in the app stay such.
+    """
+
+    def __init__(
+        self, user: User | None, progress: Progress | None, *, keep_source: bool = True
+    ) -> None:
         self.user = user
         self.progress = progress
+        self.keep_source = keep_source
 
     def __call__(self, study: Study, plan: StudyPlan, *, created: bool) -> None:
         report = plan.report
@@ -54,7 +64,7 @@ class _Collected:
             add_judgments(
                 study=study,
                 path=plan.folder.judgments,
-                options=JudgmentOptions(keep_source=True),
+                options=JudgmentOptions(keep_source=self.keep_source),
                 report=report,
                 user=self.user,
                 progress=self.progress,

@@ -167,6 +167,11 @@ class _Finder:
         return sorted(map(shown_name, self.names - self.known))
 
 
+def is_rubric_name(name: str) -> bool:
+    """Whether this is the name of a rubric version, or of a YAML file that nearly is one."""
+    return bool(_RUBRIC.fullmatch(name) or _NEARLY_YAML.fullmatch(name))
+
+
 def _right_name(name: str) -> str:
     if name.lower().startswith("study"):
         return "the settings are study.yaml"

@@ -7,6 +7,13 @@ from studies.views.account import (
     me,
     set_language,
 )
+from studies.views.imports import (
+    confirm_import,
+    discard_import,
+    import_draft,
+    import_files,
+    retry_import,
+)
 from studies.views.joining import join
 from studies.views.pages import index, study
 from studies.views.people import activity, invite, link, people, revoke, roles
@@ -17,8 +24,12 @@ __all__ = [
     "change_language",
     "change_name",
     "change_password",
+    "confirm_import",
+    "discard_import",
     "end",
     "end_others",
+    "import_draft",
+    "import_files",
     "index",
     "invite",
     "join",
@@ -26,6 +37,7 @@ __all__ = [
     "me",
     "new_study",
     "people",
+    "retry_import",
     "revoke",
     "roles",
     "set_language",

@@ -24,6 +24,7 @@ EVERYBODY = MEMBERS | {"sid", "sue"}
 LABEL = "{label}"
 PAIR = "{pair}"
 JOB = "{job}"
+DRAFT = "{draft}"
 
 ADMINS = {"max", "uma"}
 
@@ -38,6 +39,11 @@ MATRIX = {
     "studies:end-session": (f"/me/sessions/{PAIR}/end/", "post", set()),
     "studies:new": ("/studies/new/", "get", {"sue"}),
     "studies:settings": ("/studies/alpha/settings/", "get", ADMINS),
+    "studies:import": ("/studies/alpha/import/", "get", ADMINS),
+    "studies:import-draft": (f"/studies/alpha/import/{DRAFT}/", "get", ADMINS),
+    "studies:import-confirm": (f"/studies/alpha/import/{DRAFT}/confirm/", "post", ADMINS),
+    "studies:import-retry": (f"/studies/alpha/import/{DRAFT}/retry/", "post", ADMINS),
+    "studies:import-discard": (f"/studies/alpha/import/{DRAFT}/discard/", "post", ADMINS),
     "studies:people": ("/studies/alpha/people/", "get", ADMINS),
     "studies:invite": ("/studies/alpha/people/invite/", "post", ADMINS),
     "studies:roles": ("/studies/alpha/people/roles/", "post", ADMINS),
@@ -89,7 +95,12 @@ def test_only_those_named_are_let_in(cast: Cast, name: str, person: str) -> None
     path, method, allowed = MATRIX[name]
     label = make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
     job = make.make_job(cast.study)
-    url = path.format(label=label.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    url = path.format(
+        label=label.public_id,
+        pair=cast.pairs[0].public_id,
+        job=job.public_id,
+        draft=make.make_draft(cast.study).public_id,
+    )
     response = getattr(log_in(cast.user(person)), method)(url)
     if response.streaming:
         b"".join(response)  # a download holds its transaction until it is read
@@ -104,7 +115,12 @@ def test_who_is_not_logged_in_is_sent_to_the_login(cast: Cast, name: str) -> Non
     path, method, _ = MATRIX[name]
     label = make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
     job = make.make_job(cast.study)
-    url = path.format(label=label.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    url = path.format(
+        label=label.public_id,
+        pair=cast.pairs[0].public_id,
+        job=job.public_id,
+        draft=make.make_draft(cast.study).public_id,
+    )
     response = getattr(Client(), method)(url)
     assert response.status_code == 302
     assert response.url.startswith("/login/")
@@ -116,7 +132,12 @@ def test_inactive_member_is_a_stranger(cast: Cast, name: str) -> None:
     cast.uma.is_active = False
     cast.uma.save()
     job = make.make_job(cast.study)
-    url = path.format(label=job.public_id, pair=cast.pairs[0].public_id, job=job.public_id)
+    url = path.format(
+        label=job.public_id,
+        pair=cast.pairs[0].public_id,
+        job=job.public_id,
+        draft=make.make_draft(cast.study).public_id,
+    )
     assert getattr(log_in(cast.uma), method)(url).status_code == 404
 
 

@@ -24,8 +24,8 @@ TEMPLATES = sorted(
 
 
 def open_page(cast: Cast, path: str) -> HttpResponse:
-    job = make.make_job(cast.study)
-    return log_in(cast.uma).get(path.format(job=job.public_id))
+    job, draft = make.make_job(cast.study), make.make_draft(cast.study)
+    return log_in(cast.uma).get(path.format(job=job.public_id, draft=draft.public_id))
 
 
 def list_pages() -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 from annotation.models import Claim, Judgment
-from results.services.exports.manifest import Manifest
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
@@ -38,7 +37,7 @@ DEFAULT_DEPTH = 5
 NO_NOTE = "No note was kept."
 
 
-def describe_settings(study: Study, manifest: Manifest) -> StudyFile:
+def describe_settings(study: Study, problems: list[str]) -> StudyFile:
     """What `study.yaml` holds. A round without queries cannot stand there; it is a problem."""
     return StudyFile(
         study=study.slug,
@@ -60,11 +59,11 @@ def describe_settings(study: Study, manifest: Manifest) -> StudyFile:
             for member in study.members.order_by("name")
             if member.roles
         ],
-        rounds=list(_rounds(study, manifest)),
+        rounds=list(_rounds(study, problems)),
     )
 
 
-def _rounds(study: Study, manifest: Manifest) -> Iterator[RoundSpec]:
+def _rounds(study: Study, problems: list[str]) -> Iterator[RoundSpec]:
     pooled = set(
         Pair.objects.filter(study=study, pool_rank__isnull=False)
         .order_by()
@@ -75,7 +74,7 @@ def _rounds(study: Study, manifest: Manifest) -> Iterator[RoundSpec]:
     for round in study.rounds.select_related("rubric_version").order_by("position", "pk"):
         plan = plans[round.pk]
         if not plan:
-            manifest.problems.append(f"The round {round.name} has no query; it is left out.")
+            problems.append(f"The round {round.name} has no query; it is left out.")
             continue
         planned = _usual(plan)
         yield RoundSpec(

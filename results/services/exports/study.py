@@ -65,7 +65,9 @@ def describe_study(request: ExportRequest, manifest: Manifest) -> None:
 
 
 def _setting_entries(study: Study, manifest: Manifest) -> Iterator[Entry]:
-    yield Entry("study.yaml", [write_study_file(describe_settings(study, manifest)).encode()])
+    yield Entry(
+        "study.yaml", [write_study_file(describe_settings(study, manifest.problems)).encode()]
+    )
     for number, rubric in list_rubrics(study):
         name = "rubric.yaml" if number == 1 else f"rubric-{number}.yaml"
         yield Entry(name, [write_rubric(rubric).encode()])

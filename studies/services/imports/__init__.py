@@ -9,8 +9,9 @@ from django.db.backends.utils import CursorWrapper
 from studies.formats.problems import Problems
 from studies.models import Study, User
 from studies.services.imports.documents import add_documents
+from studies.services.imports.fetching import FetchedImages
 from studies.services.imports.log import restore_log
-from studies.services.imports.plan import StudyPlan, read_study
+from studies.services.imports.plan import KnownStudy, StudyPlan, read_study
 from studies.services.imports.pools import add_controls, add_pairs, add_runs
 from studies.services.imports.queries import add_queries
 from studies.services.imports.report import ImportRefused, ImportReport, Progress, Tally
@@ -21,8 +22,10 @@ from studies.services.imports.staging import Watch, all_or_nothing
 from studies.services.log import record_action
 
 __all__ = [
+    "FetchedImages",
     "ImportRefused",
     "ImportReport",
+    "KnownStudy",
     "Progress",
     "StudyPlan",
     "Tally",

@@ -81,6 +81,8 @@ def _round_faults(plan: StudyPlan) -> Iterator[Fault]:
 
 
 def _note_what_is_missing(plan: StudyPlan) -> None:
+    if plan.known is not None:
+        return
     report = plan.report
     unpooled = {query.query_id for query in plan.queries} - {pair.query_id for pair in plan.pool}
     if plan.pool and unpooled:

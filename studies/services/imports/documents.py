@@ -15,24 +15,30 @@ from studies.formats.folder import StudyFolder
 from studies.formats.problems import Problems
 from studies.formats.records import DocumentRecord
 from studies.models import Study
+from studies.services.imports.fetching import FetchedImages, FetchRefused
 from studies.services.imports.images import image_fault, image_name, store_image
 from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import EXTERNAL_ID, Watch, fetch, refresh_statistics, stage
 
 
 class StagedDocument(NamedTuple):
-    """A document, the file that holds it, and its image where it is one."""
+    """A document, the file that holds it, and its image where it is one: as a file, or by its
+    name in the storage where the study has it already."""
 
     record: DocumentRecord
     file: str
     image: Path | None = None
+    stored: str = ""
 
 
-def read_documents(folder: StudyFolder, problems: Problems) -> Iterator[StagedDocument]:
+def read_documents(
+    folder: StudyFolder, problems: Problems, images: FetchedImages | None = None
+) -> Iterator[StagedDocument]:
     """Every document of a folder, each id once.
 
     A corpus line without text and a file of the same id make one document: the line gives
-    title and metadata, the file its text or image. Any other repetition is refused.
+    title and metadata, the file its text or image. Any other repetition is refused. An image
+    that the line names by its address comes from `images`; without them it is missing.
     """
     if not folder.corpora:
         yield from _read_files(folder, problems)
@@ -48,13 +54,29 @@ def read_documents(folder: StudyFolder, problems: Problems) -> Iterator[StagedDo
                 continue
             own_file = files.pop(record.doc_id, None) if files else None
             if own_file is None:
-                yield StagedDocument(record, path.name)
+                yield _find_image(StagedDocument(record, path.name), images, problems)
             elif not record.text:
                 yield _joined(record, own_file, path.name)
             else:
                 reason = f"the document {record.doc_id} has a text here and one in {own_file.file}"
                 problems.add(path.name, record.line, reason)
     yield from files.values()
+
+
+def _find_image(
+    document: StagedDocument, images: FetchedImages | None, problems: Problems
+) -> StagedDocument:
+    record = document.record
+    if images is None or not images.is_named_by(record) or record.url is None:
+        return document
+    if stored := images.known.get((record.doc_id, record.url)):
+        return document._replace(stored=stored)
+    try:
+        return document._replace(image=images.get(record.url))
+    except FetchRefused as refusal:
+        reason = f"the image of {record.doc_id} at {record.url}: {refusal}"
+        problems.add(document.file, record.line, reason)
+        return document
 
 
 def _joined(record: DocumentRecord, own_file: StagedDocument, file: str) -> StagedDocument:
@@ -199,7 +221,7 @@ def _row(document: StagedDocument, name_image: Callable[[Path], str]) -> tuple[o
         record.url or "",
         Jsonb(record.metadata),
         record.text,
-        name_image(document.image) if document.image else "",
+        name_image(document.image) if document.image else document.stored,
         document.file,
         record.line,
     )

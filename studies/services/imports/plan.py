@@ -26,6 +26,7 @@ from studies.formats.study import read_study_file
 from studies.formats.text import open_source
 from studies.services.imports.checks import check_plan
 from studies.services.imports.documents import StagedDocument, read_documents
+from studies.services.imports.fetching import FetchedImages
 from studies.services.imports.report import (
     KEPT_PROBLEMS,
     ImportRefused,
@@ -44,6 +45,15 @@ class Absent:
     file: str
     line: int | None
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownStudy:
+    """The study that files are added to: its settings, for want of a `study.yaml` among them,
+    and pairs of its runs that a deeper pool takes up."""
+
+    settings: StudyFile
+    deeper: list[PooledPair] = field(default_factory=list)
 
 
 @dataclass
@@ -65,11 +75,13 @@ class StudyPlan:
     document_count: int = 0
     absent_queries: list[Absent] = field(default_factory=list)
     absent_documents: list[Absent] = field(default_factory=list)
+    images: FetchedImages | None = None
+    known: KnownStudy | None = None
     report: ImportReport = field(default_factory=lambda: ImportReport(""))
 
     def documents(self, problems: Problems) -> Iterator[StagedDocument]:
         """The folder's documents, read anew."""
-        return read_documents(self.folder, problems)
+        return read_documents(self.folder, problems, self.images)
 
     @property
     def queries_file(self) -> str:
@@ -86,25 +98,41 @@ class StudyPlan:
         return len(self.queries) + self.document_count + hits + len(self.pool)
 
 
-def read_study(folder: Path, *, progress: Progress | None = None) -> StudyPlan:
+def read_study(
+    folder: Path,
+    *,
+    progress: Progress | None = None,
+    images: FetchedImages | None = None,
+    known: KnownStudy | None = None,
+) -> StudyPlan:
     """Read and check the files of a study; nothing is written.
 
-    Raises ImportRefused with every problem of every file.
+    Images that the corpus names by their address are fetched into `images`. With `known`, the
+    folder may lack the settings, and those it has must be of that study. Raises ImportRefused
+    with every problem of every file.
     """
     report = ImportReport(folder.name, problems=Problems(kept=KEPT_PROBLEMS))
     try:
-        plan = _read(folder, report, progress or no_progress)
+        plan = _read(folder, report, progress or no_progress, images, known)
     except OSError as error:
         report.problems.add(str(error.filename or folder), None, error.strerror or str(error))
     report.raise_if_refused()
     return plan
 
 
-def _read(path: Path, report: ImportReport, progress: Progress) -> StudyPlan:
+def _read(
+    path: Path,
+    report: ImportReport,
+    progress: Progress,
+    images: FetchedImages | None,
+    known: KnownStudy | None,
+) -> StudyPlan:
     folder = find_study_files(path, report.problems)
-    settings = _read_settings(folder, report)
+    settings = _settings(folder, report, known)
     report.study = settings.study
-    plan = StudyPlan(folder=folder, settings=settings, report=report)
+    if images is not None:
+        images.learn_known(settings.study)
+    plan = StudyPlan(folder, settings, images=images, known=known, report=report)
     readers = (_read_rubrics, _read_queries, _read_pool, _read_rest, _read_documents)
     for done, reader in enumerate(readers):
         progress(done, len(readers), "reading")
@@ -112,6 +140,19 @@ def _read(path: Path, report: ImportReport, progress: Progress) -> StudyPlan:
     check_plan(plan)
     progress(len(readers), len(readers), "reading")
     return plan
+
+
+def _settings(folder: StudyFolder, report: ImportReport, known: KnownStudy | None) -> StudyFile:
+    if known is None:
+        return _read_settings(folder, report)
+    if folder.study is None:
+        return known.settings
+    settings = _read_settings(folder, report)
+    if settings.study != known.settings.study:
+        reason = f"it is of the study {settings.study}; this study is {known.settings.study}"
+        report.refuse("settings", "study.yaml", None, reason)
+        raise ImportRefused(report)
+    return settings
 
 
 def _read_settings(folder: StudyFolder, report: ImportReport) -> StudyFile:
@@ -159,6 +200,8 @@ def _read_pool(plan: StudyPlan) -> None:
             )
     with _reading(plan.report, "pairs"):
         plan.pool.extend(_pool(plan))
+    if plan.known is not None:
+        plan.pool = _merge(plan.pool, plan.known.deeper)
 
 
 def _pool(plan: StudyPlan) -> Iterable[PooledPair]:
@@ -168,6 +211,16 @@ def _pool(plan: StudyPlan) -> Iterable[PooledPair]:
     reader = read_pool_json if path.suffix == ".json" else read_pool_csv
     with open_source(path) as stream:
         return reader(stream, file=path.name, problems=plan.report.problems)
+
+
+def _merge(pool: list[PooledPair], further: list[PooledPair]) -> list[PooledPair]:
+    """Both pools as one, each pair with the better of its ranks."""
+    merged = {(pair.query_id, pair.doc_id): pair for pair in pool}
+    for pair in further:
+        other = merged.get((pair.query_id, pair.doc_id))
+        if other is None or pair.pool_rank < other.pool_rank:
+            merged[pair.query_id, pair.doc_id] = pair
+    return list(merged.values())
 
 
 def _read_rest(plan: StudyPlan) -> None:
