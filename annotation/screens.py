@@ -155,6 +155,8 @@ def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:
     frees_at = None
     if not list_open_rounds(annotator.study):
         reason = "no_round"
+    elif selectors.has_judged_own_share(annotator):
+        reason = "share_done"
     else:
         frees_at = selectors.find_when_held_queries_free(annotator)
         reason = "held_by_others" if frees_at else "all_done"

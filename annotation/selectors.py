@@ -8,7 +8,8 @@ from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
-from studies.models import Member, Pair, Round
+from annotation.services.quotas import count_allowance
+from studies.models import Member, Pair, Quota, Round
 from studies.selectors import list_open_rounds
 
 
@@ -83,6 +84,12 @@ def find_when_held_queries_free(annotator: Member) -> datetime | None:
         .aggregate(first=Min("expires_at"))["first"]
     )
     return frees_at
+
+
+def has_judged_own_share(annotator: Member) -> bool:
+    """Whether a quota keeps further queries of an open round from this annotator."""
+    quotas = Quota.objects.filter(round__in=list_open_rounds(annotator.study), member=annotator)
+    return any(count_allowance(quota) <= 0 for quota in quotas)
 
 
 def list_own_labels(annotator: Member) -> QuerySet[Judgment]:

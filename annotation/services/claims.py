@@ -15,6 +15,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from annotation.services.quotas import is_within_quota, list_allowed
 from annotation.shuffle import Shuffler
 from studies.models import Member, Pair, Round, RoundQuery, Study
 from studies.services.log import record_action
@@ -31,9 +32,10 @@ def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
     """
     for is_last_try in (False, True):
         pairs = list_open_queries(round=round, annotator=annotator, count_anew=is_last_try)
-        total = sum(pairs.values())
-        for key, pairs_here in pairs.items():
-            claim = try_to_claim(key, annotator, total - pairs_here, skip_locked=not is_last_try)
+        allowed = list_allowed(round=round, annotator=annotator, pairs=pairs)
+        for key in allowed.keys:
+            others = max(allowed.pairs - pairs[key], 0)
+            claim = try_to_claim(key, annotator, others, skip_locked=not is_last_try)
             if claim is not None:
                 return claim
     return None
@@ -50,6 +52,8 @@ def try_to_claim(
             .first()
         )
         if round_query is None:
+            return None
+        if not is_within_quota(round_query, annotator):
             return None
         return take_place(round_query, annotator=annotator, open_pairs=open_pairs)
 
@@ -144,9 +148,10 @@ def lapse_expired_claims(round_query: RoundQuery) -> None:
 
 def reclaim(round_query: RoundQuery, *, annotator: Member) -> Claim | None:
     """Return the annotator's claim in force on a locked row, taken anew if it had lapsed and a
-    place is free; None when there never was one or others have all places."""
+    place is free; None when there never was one, others have all places, or an admin gave the
+    query to others."""
     claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
-    if claim is None:
+    if claim is None or claim.state == Claim.State.RELEASED:
         return None
     claim.round_query = round_query
     has_run_out = claim.state == Claim.State.HELD and claim.expires_at <= timezone.now()
@@ -185,7 +190,7 @@ def finish_labelled_query(claim: Claim) -> None:
 
 
 def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
-    """Mark the labels of lapsed claims once others have finished every place."""
+    """Mark the labels of claims without a place once others have finished every place."""
     claims = Claim.objects.filter(round_query=round_query)
     finished = claims.filter(state=Claim.State.FINISHED).count()
     if round_query.annotators is None or finished < round_query.annotators:
@@ -193,7 +198,7 @@ def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
     late = Judgment.objects.filter(
         round=round_query.round_id,
         pair__query=round_query.query_id,
-        annotator__in=claims.filter(state=Claim.State.LAPSED).values("annotator"),
+        annotator__in=claims.filter(slot__isnull=True).values("annotator"),
         is_surplus=False,
     )
     counts = Counter(late.values_list("annotator", flat=True))

@@ -86,7 +86,7 @@ def record_judgment(
     if not round_query.round.is_open:
         return Outcome("closed")
     claim = reclaim(round_query, annotator=annotator)
-    if claim is None and not has_lapsed_claim(round_query, annotator):
+    if claim is None and not has_lost_place(round_query, annotator):
         return Outcome("not_held")
     judgment = Judgment(
         round=round_query.round,
@@ -200,9 +200,9 @@ def find_latest(annotator: Member) -> Judgment | None:
     )
 
 
-def has_lapsed_claim(round_query: RoundQuery, annotator: Member) -> bool:
+def has_lost_place(round_query: RoundQuery, annotator: Member) -> bool:
     return Claim.objects.filter(
-        round_query=round_query, annotator=annotator, state=Claim.State.LAPSED
+        round_query=round_query, annotator=annotator, slot__isnull=True
     ).exists()
 
 

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from annotation.screens import explain_nothing
 from annotation.services.claims import claim_next_query
 from annotation.services.judgments import Label, Outcome, record_judgment
 from annotation.services.queue import next_pair
@@ -20,14 +21,16 @@ CLIENTS = 16
 LABEL = Label(grade=1, decided_by="answerability")
 
 
-def make_race(queries: int, pairs: int, annotators_per_query: int = 2) -> Study:
+def make_race(
+    queries: int, pairs: int, annotators_per_query: int = 2, clients: int = CLIENTS
+) -> Study:
     study = make.make_study("race", annotators_per_query=annotators_per_query)
     make.make_round(study)
     for number in range(queries):
         query = make.make_query(study, f"q{number}")
         for place in range(pairs):
             make.make_pair(query, make.make_document(study, f"q{number}-d{place}"))
-    for number in range(CLIENTS):
+    for number in range(clients):
         make.make_member(study, f"client{number}", Role.ANNOTATOR)
     return study
 
@@ -63,6 +66,28 @@ def test_sixteen_clients_never_exceed_two_annotators_per_query() -> None:
     assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
     assert Claim.objects.count() == 20 * 2
     assert sum(study.members.values_list("label_changes", flat=True)) == 20 * 3 * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_thirty_two_clients_fill_two_hundred_places_and_are_told_the_truth() -> None:
+    """Whoever is told that there is nothing is told why, and at the end that all is done."""
+    study = make_race(queries=100, pairs=1, clients=32)
+    clients = list(study.members.select_related("study", "user"))
+
+    def judge(client: Member) -> tuple[list[Outcome], str]:
+        return judge_until_nothing_is_left(client), explain_nothing(client).reason
+
+    results = run_together([lambda client=client: judge(client) for client in clients])
+
+    kinds = Counter(outcome.kind for outcomes, _ in results for outcome in outcomes)
+    assert kinds == {"recorded": 200}
+    labels = Judgment.objects.values_list("pair").annotate(Count("annotator", distinct=True))
+    assert Counter(dict(labels).values()) == {2: 100}
+    assert Judgment.objects.count() == 200
+    assert Action.objects.filter(name="judgment.recorded").count() == 200
+    assert Claim.objects.filter(state="finished").count() == Claim.objects.count() == 200
+    assert {reason for _, reason in results} <= {"held_by_others", "all_done"}
+    assert {explain_nothing(client).reason for client in clients} == {"all_done"}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -84,7 +84,7 @@ def _finish(
     taken = {claim.slot for claim in claims.values() if claim.slot is not None}
     for annotator in annotators:
         claim = claims.get(annotator) or Claim(round_query=round_query, annotator_id=annotator)
-        if claim.pk and claim.state == Claim.State.FINISHED:
+        if claim.pk and claim.state in {Claim.State.FINISHED, Claim.State.RELEASED}:
             continue
         if claim.slot is None:
             slot = next(number for number in range(1, len(taken) + 2) if number not in taken)
@@ -108,7 +108,7 @@ def _set_late_labels_aside(round_queries: list[RoundQuery], finished: list[Claim
     """Where a place was just finished, labels of those whose claims had lapsed may be surplus."""
     touched = {claim.round_query_id for claim in finished}
     lapsed = set(
-        Claim.objects.filter(round_query__in=touched, state=Claim.State.LAPSED).values_list(
+        Claim.objects.filter(round_query__in=touched, slot__isnull=True).values_list(
             "round_query", flat=True
         )
     )

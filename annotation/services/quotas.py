@@ -1,0 +1,105 @@
+"""How many queries of a round one annotator may take.
+
+A quota counts queries, those that everybody judges included. These are always open to everybody;
+what a quota limits are the others, which are split: at most the quota less the shared ones. A
+quota set by hand is never exceeded. A fair share gives way for a query that nobody who is still
+below their share could take, so that the last places of a round do not stay empty.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Claim
+from studies.models import Member, Quota, Role, Round, RoundQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """`keys` of round queries may be tried, in this order; `pairs` is how many pairs the
+    annotator can expect to judge of them, as far as the quota goes."""
+
+    keys: list[int]
+    pairs: int
+
+
+def list_allowed(*, round: Round, annotator: Member, pairs: Mapping[int, int]) -> Allowed:
+    """Of open round queries (key -> number of pairs), those within the annotator's quota."""
+    quota = Quota.objects.filter(round=round, member=annotator).first()
+    if quota is None:
+        return Allowed(list(pairs), sum(pairs.values()))
+    shared = set(
+        RoundQuery.objects.filter(round=round, annotators__isnull=True).values_list("pk", flat=True)
+    )
+    split = [key for key in pairs if key not in shared]
+    left = count_allowance(quota)
+    if left > 0:
+        expected = shared.union(split[:left])
+        return Allowed(list(pairs), sum(pairs[key] for key in pairs if key in expected))
+    remains = shared if quota.is_fixed else shared | list_left_over(quota, split)
+    keys = [key for key in pairs if key in remains]
+    return Allowed(keys, sum(pairs[key] for key in keys))
+
+
+def is_within_quota(round_query: RoundQuery, annotator: Member) -> bool:
+    """Whether the annotator may take this locked row, told under a lock of their quota: two tabs
+    of one person never take more together than one would."""
+    if round_query.annotators is None:
+        return True
+    quota = (
+        Quota.objects.select_for_update()
+        .filter(round=round_query.round_id, member=annotator)
+        .first()
+    )
+    if quota is None or count_allowance(quota) > 0:
+        return True
+    return not quota.is_fixed and bool(list_left_over(quota, [round_query.pk]))
+
+
+def count_allowance(quota: Quota) -> int:
+    """How many split queries the annotator may still take; below 0 where the plan has shrunk."""
+    queries = RoundQuery.objects.filter(round=quota.round_id)
+    shared = queries.filter(annotators__isnull=True).count()
+    taken = list_places(quota.round_id).filter(annotator=quota.member_id).count()
+    return quota.queries - shared - taken
+
+
+def list_places(round_id: int) -> QuerySet[Claim]:
+    """The claims in force on the round's split queries."""
+    return Claim.objects.filter(
+        Q(state=Claim.State.FINISHED) | Q(state=Claim.State.HELD, expires_at__gt=timezone.now()),
+        round_query__round=round_id,
+        round_query__annotators__isnull=False,
+    )
+
+
+def list_left_over(quota: Quota, keys: Sequence[int]) -> set[int]:
+    """Of these split queries, those that nobody below their own quota could take."""
+    below = list_below_quota(quota.round_id) - {quota.member_id}
+    if not below:
+        return set(keys)
+    taken = (
+        Claim.objects.filter(round_query__in=keys, annotator__in=below)
+        .exclude(state=Claim.State.LAPSED)
+        .order_by()
+        .values("round_query")
+        .annotate(people=Count("annotator"))
+        .filter(people=len(below))
+    )
+    return set(taken.values_list("round_query", flat=True))
+
+
+def list_below_quota(round_id: int) -> set[int]:
+    """Active annotators of the round who have not taken as many queries as their quota says."""
+    shared = RoundQuery.objects.filter(round=round_id, annotators__isnull=True).count()
+    taken = dict(list_places(round_id).order_by().values_list("annotator").annotate(Count("pk")))
+    quotas = Quota.objects.filter(
+        round=round_id,
+        member__is_active=True,
+        member__roles__contains=[Role.ANNOTATOR.value],
+        queries__gt=shared,
+    )
+    rows = quotas.annotate(allowance=F("queries") - shared).values_list("member", "allowance")
+    return {member for member, allowance in rows if taken.get(member, 0) < allowance}

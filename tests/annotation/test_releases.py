@@ -1,0 +1,105 @@
+"""Holds that an admin ends, and queries given to others: labels stay, places are free."""
+
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Claim, Judgment
+from annotation.services.claims import claim_next_query
+from annotation.services.judgments import Label, record_judgment
+from annotation.services.queue import next_pair
+from annotation.services.releases import RoundClosed, release_claims, requeue_queries
+from annotation.tokens import ShownPair
+from studies.models import Action, Member
+from tests.annotation.test_claims_race import judge_until_nothing_is_left
+from tests.cast import Cast
+
+LABEL = Label(grade=1, decided_by="recency")
+
+
+def judge_one(cast: Cast, annotator: Member) -> Judgment:
+    return send(cast, annotator, next_pair(annotator).pair.public_id).judgment
+
+
+def send(cast: Cast, annotator: Member, pair_id: uuid.UUID):
+    shown = ShownPair(annotator.pk, cast.main.pk, cast.rubric.pk, pair_id, timezone.now())
+    return record_judgment(shown=shown, annotator=annotator, label=LABEL, key=uuid.uuid4())
+
+
+def test_released_hold_frees_the_place_and_keeps_the_labels(cast: Cast) -> None:
+    judge_one(cast, cast.ana)
+    claim = Claim.objects.get()
+    assert release_claims(study=cast.study, claim_ids=[claim.pk], user=cast.max.user) == 1
+    claim.refresh_from_db()
+    assert (claim.state, claim.slot) == ("lapsed", None)
+    assert Judgment.objects.count() == 1
+    action = Action.objects.get(name="claim.released")
+    assert (action.user, action.data["annotator"]) == (cast.max.user, "ana")
+
+
+def test_released_annotator_may_come_back_while_the_place_is_free(cast: Cast) -> None:
+    judge_one(cast, cast.ana)
+    pair = next_pair(cast.ana).pair
+    release_claims(
+        study=cast.study, claim_ids=Claim.objects.values_list("pk", flat=True), user=cast.max.user
+    )
+    assert send(cast, cast.ana, pair.public_id).kind == "recorded"
+
+
+def test_finished_claims_and_those_of_other_studies_are_not_released(cast: Cast) -> None:
+    judge_until_nothing_is_left(cast.ana)
+    keys = list(Claim.objects.values_list("pk", flat=True))
+    assert release_claims(study=cast.study, claim_ids=keys, user=cast.max.user) == 0
+    assert release_claims(study=cast.other_study, claim_ids=keys, user=cast.max.user) == 0
+
+
+def requeue_everything(cast: Cast, **fields) -> int:
+    keys = list(cast.main.round_queries.values_list("pk", flat=True))
+    return requeue_queries(round=cast.main, round_query_ids=keys, user=cast.max.user, **fields)
+
+
+def test_requeued_queries_go_to_others_and_the_log_says_whose_they_were(cast: Cast) -> None:
+    judge_until_nothing_is_left(cast.ana)
+    assert requeue_everything(cast) == 3
+    assert next_pair(cast.ana) is None
+    assert claim_next_query(round=cast.main, annotator=cast.ben) is not None
+    data = Action.objects.get(name="queries.requeued").data
+    assert data == {"round": "main", "queries": {"q1": ["ana"], "q2": ["ana"], "q3": ["ana"]}}
+
+
+def test_requeue_can_be_of_one_annotator_only(cast: Cast) -> None:
+    judge_until_nothing_is_left(cast.ana)
+    judge_until_nothing_is_left(cast.ben)
+    assert requeue_everything(cast, annotator=cast.ana) == 3
+    states = Claim.objects.filter(annotator=cast.ben).values_list("state", flat=True)
+    assert set(states) == {"finished"}
+
+
+def test_labels_of_requeued_queries_are_surplus_once_others_have_finished(cast: Cast) -> None:
+    judge_until_nothing_is_left(cast.ana)
+    judge_until_nothing_is_left(cast.ben)
+    requeue_everything(cast, annotator=cast.ana)
+    assert not Judgment.objects.filter(is_surplus=True).exists()
+    judge_until_nothing_is_left(cast.uma)
+    late = Judgment.objects.filter(is_surplus=True)
+    assert {judgment.annotator for judgment in late} == {cast.ana}
+    assert late.count() == 9
+
+
+def test_label_that_arrives_after_a_requeue_is_kept_as_surplus(cast: Cast) -> None:
+    judge_one(cast, cast.ana)
+    pair = next_pair(cast.ana).pair
+    requeue_everything(cast)
+    outcome = send(cast, cast.ana, pair.public_id)
+    assert outcome.kind == "surplus"
+    assert outcome.judgment.is_surplus
+
+
+def test_queries_of_a_closed_round_are_not_requeued(cast: Cast) -> None:
+    judge_until_nothing_is_left(cast.ana)
+    cast.main.closed_at = timezone.now()
+    cast.main.save()
+    with pytest.raises(RoundClosed):
+        requeue_everything(cast)
+    assert not Action.objects.filter(name="queries.requeued").exists()
