@@ -30,6 +30,7 @@ def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:
     pages: list[tuple[str, str]] = [("studies:study", _("Study"))]
     if member.has_role(Role.ANNOTATOR):
         pages += [("annotation:judge", _("Judge")), ("annotation:labels", _("My labels"))]
+    pages.append(("rubric:page", _("Rubric")))
     if member.has_role(Role.LEAD, Role.ADMIN):
         pages += [("results:overview", _("Results")), ("results:exports", _("Exports"))]
     if member.has_role(Role.ADMIN):

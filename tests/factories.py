@@ -23,12 +23,15 @@ from studies.models import (
     Role,
     Round,
     RoundQuery,
+    RubricDraft,
     RubricVersion,
     Run,
     RunHit,
     Study,
     User,
 )
+from studies.rubric_drafts import draft_from_rubric
+from studies.services.rubrics import describe_rubric
 
 numbers = count(1)
 PASSWORD = "correct-horse-battery"
@@ -91,6 +94,13 @@ def make_rubric(
         version.published_at = timezone.now()
         version.save()
     return version
+
+
+def make_rubric_draft(study: Study) -> RubricDraft:
+    """The next version, begun from the newest one."""
+    newest = study.rubric_versions.last()
+    content = draft_from_rubric(describe_rubric(newest)) if newest else {}
+    return RubricDraft.objects.create(study=study, content=content, based_on=newest)
 
 
 def make_round(study: Study, name: str = "main", **fields: Any) -> Round:

@@ -17,7 +17,7 @@ from tests.site.test_permissions import MATRIX
 PAGES = sorted(
     path for path, method, allowed in MATRIX.values() if method == "get" and "uma" in allowed
 )
-DOWNLOADS = ("exports/judgments/", "/manifest/")
+DOWNLOADS = ("exports/judgments/", "/manifest/", "/rubric.yaml")
 TEMPLATES = sorted(
     str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")
 )
@@ -25,6 +25,7 @@ TEMPLATES = sorted(
 
 def open_page(cast: Cast, path: str) -> HttpResponse:
     job, draft = make.make_job(cast.study), make.make_draft(cast.study)
+    make.make_rubric_draft(cast.study)
     return log_in(cast.uma).get(path.format(job=job.public_id, draft=draft.public_id))
 
 

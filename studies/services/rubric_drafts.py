@@ -1,0 +1,236 @@
+"""Writing the next rubric version: start, save, publish, discard; and judging on under another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from studies.formats.problems import Problems
+from studies.formats.records import RubricFile
+from studies.formats.rubrics import read_rubric
+from studies.models import Member, Round, RubricDraft, RubricVersion, Study
+from studies.rubric_drafts import Draft, check_draft, draft_from_rubric, find_unknown_classes
+from studies.services.log import record_action
+from studies.services.rubric_usage import UsedParts, count_used_parts
+from studies.services.rubrics import (
+    RubricRefused,
+    complete_rubric,
+    describe_rubric,
+    publish_rubric,
+    rubric_faults,
+)
+
+STARTERS = Path(__file__).resolve().parent.parent / "starters"
+STARTER_NAMES = ("graded", "three-point", "binary")
+
+
+class DraftOutdated(Exception):
+    """Another save, publication or discarding came in between; nothing was changed."""
+
+
+class DraftRefused(Exception):
+    """What keeps a draft from being published; `faults` are sentences with their place."""
+
+    def __init__(self, faults: list[str]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(faults))
+
+
+def read_starter(name: str) -> RubricFile:
+    """A starter by its name. Raises RubricRefused for an unknown one."""
+    if name not in STARTER_NAMES:
+        raise RubricRefused(f"no starter is called {name!r}; there are {', '.join(STARTER_NAMES)}")
+    problems = Problems()
+    with (STARTERS / f"{name}.yaml").open("rb") as stream:
+        rubric = read_rubric(stream, file=f"{name}.yaml", problems=problems)
+    problems.raise_if_any()
+    if rubric is None:
+        raise ValueError(f"the starter {name} holds no rubric")
+    return complete_rubric(rubric)
+
+
+@transaction.atomic
+def start_draft(
+    *, study: Study, rubric: RubricFile, by: Member, based_on: RubricVersion | None = None
+) -> RubricDraft:
+    """Begin the next version with what a rubric says. Raises DraftOutdated where there is a
+    draft already."""
+    draft, is_new = RubricDraft.objects.get_or_create(
+        study=study,
+        defaults={
+            "content": draft_from_rubric(complete_rubric(rubric)),
+            "based_on": based_on,
+            "saved_by": by,
+        },
+    )
+    if not is_new:
+        raise DraftOutdated
+    _record(by, "rubric.draft_started", {"based_on": based_on.number if based_on else None})
+    return draft
+
+
+@transaction.atomic
+def replace_draft(*, study: Study, rubric: RubricFile, by: Member) -> RubricDraft:
+    """Put a rubric in the place of the draft's content, or begin a draft with it.
+
+    The log keeps what the draft held before. Raises RubricRefused for what no version can hold.
+    """
+    complete = complete_rubric(rubric)
+    if faults := rubric_faults(complete):
+        raise RubricRefused("; ".join(faults))
+    draft, is_new = RubricDraft.objects.select_for_update().get_or_create(
+        study=study, defaults={"content": draft_from_rubric(complete), "saved_by": by}
+    )
+    if is_new:
+        _record(by, "rubric.draft_started", {"based_on": None})
+        return draft
+    _record(by, "rubric.draft_replaced", {"content": draft.content})
+    return save_draft(
+        study=study, content=draft_from_rubric(complete), edition=draft.edition, by=by
+    )
+
+
+@transaction.atomic
+def save_draft(*, study: Study, content: Draft, edition: int, by: Member) -> RubricDraft:
+    """Keep what was written. Raises DraftOutdated unless the draft is the edition shown."""
+    draft = lock_draft(study, edition)
+    draft.content = content
+    draft.edition += 1
+    draft.saved_by = by
+    draft.save()
+    return draft
+
+
+@transaction.atomic
+def discard_draft(*, study: Study, edition: int, by: Member) -> None:
+    """Throw the draft away; the log keeps what it held. Raises DraftOutdated."""
+    draft = lock_draft(study, edition)
+    _record(by, "rubric.draft_discarded", {"content": draft.content})
+    draft.delete()
+
+
+@transaction.atomic
+def publish_draft(*, study: Study, note: str, edition: int, by: Member) -> RubricVersion:
+    """Publish the draft as the study's next version, which nothing changes any more.
+
+    Rounds go on under the version they had. Raises DraftOutdated, and DraftRefused with every
+    reason that keeps it from being published.
+    """
+    draft = lock_draft(study, edition)
+    rubric, faults = check_content(study, draft.content)
+    if not note.strip():
+        faults.append(_("Say in the note what changed and why."))
+    if rubric is None or faults:
+        raise DraftRefused(faults)
+    rubric = RubricFile(rubric.grades, rubric.dimensions, rubric.edge_cases, note.strip())
+    version = publish_rubric(study=study, rubric=rubric, user=by.user, member=by)
+    draft.delete()
+    return version
+
+
+def check_content(study: Study, content: Draft) -> tuple[RubricFile | None, list[str]]:
+    """The rubric that a draft makes, and all that keeps it from being published."""
+    rubric, faults = check_draft(content)
+    if rubric is None:
+        return None, faults
+    classes = study.query_classes.values_list("name", flat=True)
+    history = {
+        version.number: describe_rubric(version)
+        for version in study.rubric_versions.filter(published_at__isnull=False)
+    }
+    return rubric, [
+        *rubric_faults(rubric),
+        *find_unknown_classes(rubric, classes),
+        *find_conflicts(rubric, history, count_used_parts(study)),
+    ]
+
+
+def find_conflicts(
+    rubric: RubricFile, history: dict[int, RubricFile], used: UsedParts
+) -> list[str]:
+    """Values that would get another meaning, and parts that labels would be left without.
+
+    `history` holds the published versions by number. A value means what its name says: a
+    definition may be sharpened, a name may not go to another grade.
+    """
+    return [*_find_new_meanings(rubric, history), *_find_missing_parts(rubric, history, used)]
+
+
+def _find_new_meanings(rubric: RubricFile, history: dict[int, RubricFile]) -> Iterator[str]:
+    for grade in rubric.grades or []:
+        number, name = _find_last_name(grade.value, history)
+        if name and name != grade.name:
+            yield _(
+                "The value %(value)d means “%(name)s” in rubric %(number)d. A value is never used "
+                "for another meaning: give “%(new)s” a value of its own."
+            ) % {"value": grade.value, "name": name, "number": number, "new": grade.name}
+
+
+def _find_last_name(value: int, history: dict[int, RubricFile]) -> tuple[int, str]:
+    names = [
+        (number, grade.name)
+        for number, rubric in sorted(history.items())
+        for grade in rubric.grades or []
+        if grade.value == value
+    ]
+    return names[-1] if names else (0, "")
+
+
+def _find_missing_parts(
+    rubric: RubricFile, history: dict[int, RubricFile], used: UsedParts
+) -> Iterator[str]:
+    values = {grade.value for grade in rubric.grades or []}
+    for value, labels in sorted(used.grades.items()):
+        if value not in values:
+            yield ngettext(
+                "%(count)d label has the grade %(value)d “%(name)s”, which this version lacks.",
+                "%(count)d labels have the grade %(value)d “%(name)s”, which this version lacks.",
+                labels,
+            ) % {"count": labels, "value": value, "name": _find_last_name(value, history)[1]}
+    names = {dimension.name for dimension in rubric.dimensions}
+    for name, labels in sorted(used.dimensions.items()):
+        if name not in names:
+            yield ngettext(
+                "%(count)d label was decided by “%(name)s”, which this version lacks.",
+                "%(count)d labels were decided by “%(name)s”, which this version lacks.",
+                labels,
+            ) % {"count": labels, "name": name}
+
+
+@transaction.atomic
+def switch_round(*, round: Round, version: RubricVersion, by: Member) -> bool:
+    """Let the round be judged on under another published version of its study.
+
+    Pairs that are on somebody's screen keep the version they were shown with; so do the labels
+    that were given. Returns whether anything changed. Raises RubricRefused for a closed round, a
+    draft, and a version of another study.
+    """
+    locked = Round.objects.select_for_update().select_related("rubric_version").get(pk=round.pk)
+    if locked.closed_at is not None:
+        raise RubricRefused(_("The round is closed: nothing is judged in it any more."))
+    if version.study_id != locked.study_id or version.published_at is None:
+        raise RubricRefused(_("Only a published version of this study can be judged under."))
+    if locked.rubric_version_id == version.pk:
+        return False
+    before = locked.rubric_version.number
+    locked.rubric_version = version
+    locked.save(update_fields=["rubric_version"])
+    _record(by, "round.switched", {"round": locked.name, "from": before, "to": version.number})
+    return True
+
+
+def lock_draft(study: Study, edition: int) -> RubricDraft:
+    """The study's draft under a lock. Raises DraftOutdated unless it is the edition shown."""
+    draft = RubricDraft.objects.select_for_update().filter(study=study, edition=edition).first()
+    if draft is None:
+        raise DraftOutdated
+    return draft
+
+
+def _record(by: Member, name: str, data: dict[str, Any]) -> None:
+    record_action(by.study, name, user=by.user, member=by, data=data)
