@@ -128,6 +128,10 @@ class DraftPage:
         return self.problem_count - len(self.problems)
 
     @property
+    def may_confirm(self) -> bool:
+        return self.state == ImportDraft.State.READ and bool(self.new) and not self.has_expired
+
+    @property
     def may_discard(self) -> bool:
         return self.state == ImportDraft.State.READ or self.has_failed
 
@@ -194,11 +198,12 @@ def show_draft(study: Study, draft: ImportDraft, *, problem: str = "") -> DraftP
 
 
 def list_counts(counts: Mapping[str, Mapping[str, Any]]) -> list[CountRow]:
-    """What there was to count; a kind with nothing in it is left out."""
+    """What there was to count, as a study is built; a kind with nothing in it is left out."""
+    places = {word: place for place, word in enumerate(WORDS)}
     return [
-        CountRow(kind=say(kind), **tally)
-        for kind, tally in counts.items()
-        if kind not in HIDDEN_COUNTS and any(tally.values())
+        CountRow(kind=say(kind), **counts[kind])
+        for kind in sorted(counts, key=lambda kind: places.get(kind, len(places)))
+        if kind not in HIDDEN_COUNTS and any(counts[kind].values())
     ]
 
 

@@ -64,7 +64,7 @@ def read_draft(draft: ImportDraft, progress: Progress) -> None:
     with laid_out(draft, report) as files:
         try:
             report.raise_if_refused()
-            report = import_into(draft, files, dry_run=True, progress=progress)
+            report = import_into(draft, files, report, progress)
         except ImportRefused as refusal:
             report = refusal.report
         told = tell_report(report, files.meanings)
@@ -95,7 +95,7 @@ def run_draft(draft_id: int, progress: Progress) -> None:
             report = ImportReport(draft.study.slug)
             with laid_out(draft, report) as files:
                 report.raise_if_refused()
-                report = import_into(draft, files, dry_run=False, progress=progress)
+                report = import_into(draft, files, report, progress)
                 end_draft(draft, State.IMPORTED, draft.report | tell_report(report, files.meanings))
     except ImportRefused as refusal:
         with transaction.atomic():
@@ -199,20 +199,28 @@ def keep_fetched(draft: ImportDraft, images: Path) -> list[dict[str, str]]:
 
 
 def import_into(
-    draft: ImportDraft, files: LaidOut, *, dry_run: bool, progress: Progress
+    draft: ImportDraft, files: LaidOut, unpacked: ImportReport, progress: Progress
 ) -> ImportReport:
     """Import a folder into the study that is there. No account is created, no role is given.
 
-    Raises ImportRefused, with everything that is wrong, when anything is.
+    The report goes on from `unpacked`, that of laying out the files: its notes, and whether this
+    is a dry run. Raises ImportRefused, with everything that is wrong, when anything is.
     """
     study, options = draft.study, draft.options
     images = FetchedImages(files.images, progress)
     known = describe_known(study, options["depth"])
     plan = read_study(files.study, progress=progress, images=images, known=known)
+    for note in unpacked.notes:
+        plan.report.note(note.file, note.text)
     leave_out_people(plan)
     then = WithLabels(draft, files.labels, progress)
-    user = draft.created_by
-    return import_study(plan, dry_run=dry_run, user=user, progress=progress, then=then)
+    return import_study(
+        plan,
+        dry_run=unpacked.dry_run,
+        user=draft.created_by,
+        progress=progress,
+        then=then,
+    )
 
 
 class WithLabels:

@@ -27,7 +27,8 @@ def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
     report.count("settings", read=1, new=int(created))
     if not created:
         _deepen(study, settings, report)
-        for name, kept, said in _differences(study, settings):
+        said_here = _differences(study, settings) if plan.folder.study else ()
+        for name, kept, said in said_here:
             report.note(FILE, f"{name} is {kept!r} in the study and stays so (here: {said!r})")
     return study, created
 
