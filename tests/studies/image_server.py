@@ -21,14 +21,20 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def send(
-    body: bytes, kind: str | None = "image/png", *, status: int = 200, **headers: str
+    body: bytes,
+    kind: str | None = "image/png",
+    *,
+    status: int = 200,
+    length: int | None = None,
+    **headers: str,
 ) -> Answer:
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(status)
         if kind is not None:
             handler.send_header("Content-Type", kind)
-        for name, value in ({"Content-Length": str(len(body))} | headers).items():
-            handler.send_header(name.replace("_", "-"), value)
+        handler.send_header("Content-Length", str(len(body) if length is None else length))
+        for name, value in headers.items():
+            handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(body)
 
