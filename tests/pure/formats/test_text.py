@@ -87,7 +87,9 @@ def test_a_gz_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     assert [p.reason for p in problems.items] == ["the compressed file is cut off"]
 
 
-@pytest.mark.parametrize("raw", [b"no gzip at all", gzip.compress(b"abc", mtime=0)[:10] + b"\xff" * 40])
+@pytest.mark.parametrize(
+    "raw", [b"no gzip at all", gzip.compress(b"abc", mtime=0)[:10] + b"\xff" * 40]
+)
 def test_a_damaged_gz_file_is_refused(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "a.gz").write_bytes(raw)
     _, problems = lines_of(tmp_path / "a.gz")
