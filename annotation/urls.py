@@ -9,6 +9,10 @@ urlpatterns = [
     path("judge/undo/", views.undo, name="undo"),
     path("judge/report/", views.report_problem, name="report-problem"),
     path("judge/images/<uuid:pair_id>/", views.image, name="image"),
+    path("progress/", views.progress, name="progress"),
+    path("progress/release/", views.release, name="release"),
+    path("progress/requeue/", views.requeue, name="requeue"),
+    path("plan/", views.plan, name="plan"),
     path("labels/", views.labels, name="labels"),
     path("labels/<uuid:judgment_id>/", views.revise, name="revise"),
 ]

@@ -32,6 +32,7 @@ def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:
         pages += [("annotation:judge", _("Judge")), ("annotation:labels", _("My labels"))]
     pages.append(("rubric:page", _("Rubric")))
     if member.has_role(Role.LEAD, Role.ADMIN):
+        pages.append(("annotation:progress", _("Progress")))
         pages += [("results:overview", _("Results")), ("results:exports", _("Exports"))]
     if member.has_role(Role.ADMIN):
         pages += [

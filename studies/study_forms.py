@@ -34,7 +34,7 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        fields = (
+        fields: tuple[str, ...] = (
             "title",
             "description",
             "annotators_per_query",

@@ -1,5 +1,18 @@
 from annotation.views.images import image
 from annotation.views.judge import judge, report_problem, undo
 from annotation.views.labels import labels, revise
+from annotation.views.plan import plan
+from annotation.views.progress import progress, release, requeue
 
-__all__ = ["image", "judge", "labels", "report_problem", "revise", "undo"]
+__all__ = [
+    "image",
+    "judge",
+    "labels",
+    "plan",
+    "progress",
+    "release",
+    "report_problem",
+    "requeue",
+    "revise",
+    "undo",
+]

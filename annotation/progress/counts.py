@@ -1,0 +1,191 @@
+"""The counts behind the progress page: a fixed number of statements, whatever the study's size.
+
+"In force" is a claim that is finished, or held and not yet run out. A place is one annotator on
+one query that has pairs; where a query is for everybody, it has as many as there are annotators.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from studies.models import Study
+
+PLANNED = """
+WITH pairs AS (
+    SELECT query_id, count(*) AS pairs FROM studies_pair WHERE study_id = %(study)s GROUP BY 1
+), in_force AS (
+    SELECT c.round_query_id, count(*) AS taken,
+        count(*) FILTER (WHERE c.state = 'finished') AS finished
+    FROM annotation_claim c
+    JOIN studies_roundquery rq ON rq.id = c.round_query_id
+    JOIN studies_round r ON r.id = rq.round_id
+    WHERE r.study_id = %(study)s
+        AND (c.state = 'finished' OR (c.state = 'held' AND c.expires_at > now()))
+    GROUP BY 1
+), planned AS (
+    SELECT rq.id, rq.round_id, p.pairs, rq.annotators IS NULL AS is_shared,
+        coalesce(rq.annotators, greatest(%(team)s, 1)) AS places,
+        coalesce(f.taken, 0) AS taken, coalesce(f.finished, 0) AS finished
+    FROM studies_roundquery rq
+    JOIN studies_round r ON r.id = rq.round_id
+    JOIN pairs p ON p.query_id = rq.query_id
+    LEFT JOIN in_force f ON f.round_query_id = rq.id
+    WHERE r.study_id = %(study)s
+)
+"""
+
+COUNT_PLACES = (
+    PLANNED
+    + """
+SELECT round_id, count(*), sum(places), sum(least(finished, places)),
+    sum(greatest(places - taken, 0) * pairs), count(*) FILTER (WHERE finished >= places),
+    count(*) FILTER (WHERE is_shared OR taken < places), count(*) FILTER (WHERE is_shared)
+FROM planned GROUP BY round_id
+"""
+)
+
+# Queries with a free place that the annotator has or has had: those are not open to them.
+COUNT_SHUT = (
+    PLANNED
+    + """
+SELECT p.round_id, c.annotator_id, count(*), count(*) FILTER (WHERE p.is_shared)
+FROM planned p JOIN annotation_claim c ON c.round_query_id = p.id
+WHERE (p.is_shared OR p.taken < p.places)
+    AND (c.state IN ('finished', 'released') OR (c.state = 'held' AND c.expires_at > now()))
+GROUP BY 1, 2
+"""
+)
+
+COUNT_SPLIT = """
+SELECT rq.round_id, c.annotator_id, count(*)
+FROM annotation_claim c
+JOIN studies_roundquery rq ON rq.id = c.round_query_id
+JOIN studies_round r ON r.id = rq.round_id
+WHERE r.study_id = %(study)s AND rq.annotators IS NOT NULL
+    AND (c.state = 'finished' OR (c.state = 'held' AND c.expires_at > now()))
+GROUP BY 1, 2
+"""
+
+LIST_HELD = """
+SELECT c.id, c.round_query_id, rq.round_id, c.annotator_id, m.name, q.text, c.expires_at,
+    (SELECT count(*) FROM studies_pair p WHERE p.query_id = rq.query_id),
+    (SELECT count(*) FROM studies_pair p JOIN annotation_judgment j ON j.pair_id = p.id
+     WHERE p.query_id = rq.query_id AND j.round_id = rq.round_id
+        AND j.annotator_id = c.annotator_id)
+FROM annotation_claim c
+JOIN studies_roundquery rq ON rq.id = c.round_query_id
+JOIN studies_round r ON r.id = rq.round_id
+JOIN studies_query q ON q.id = rq.query_id
+JOIN studies_member m ON m.id = c.annotator_id
+WHERE r.study_id = %(study)s AND c.state = 'held' AND c.expires_at > now()
+ORDER BY c.expires_at, c.id
+"""
+
+COUNT_LABELS = """
+SELECT j.round_id, j.annotator_id, count(*), count(*) FILTER (WHERE j.is_unsure),
+    count(*) FILTER (WHERE j.is_surplus), count(*) FILTER (WHERE j.source = 'app'),
+    coalesce(sum(j.active_seconds) FILTER (WHERE j.source = 'app'), 0), max(j.judged_at)
+FROM annotation_judgment j JOIN studies_round r ON r.id = j.round_id
+WHERE r.study_id = %(study)s
+GROUP BY 1, 2
+"""
+
+LIST_TAKEN = """
+SELECT round_query_id, annotator_id FROM annotation_claim
+WHERE round_query_id = ANY(%(keys)s) AND state <> 'lapsed'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A round's queries and places. `pairs_free` are labels still to be given on free places,
+    `open_queries` those that somebody could take, `shared` those for everybody."""
+
+    queries: int
+    places: int
+    finished: int
+    pairs_free: int
+    queries_done: int
+    open_queries: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shut:
+    """Queries with a free place that are not open to one annotator; `shared` are for everybody."""
+
+    queries: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    claim_id: int
+    round_query_id: int
+    round_id: int
+    annotator_id: int
+    name: str
+    query: str
+    expires_at: datetime
+    pairs: int
+    labelled: int
+
+    @property
+    def left(self) -> int:
+        return max(self.pairs - self.labelled, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What one annotator has done in one round; seconds are active ones of labels given here."""
+
+    labels: int
+    unsure: int
+    surplus: int
+    timed: int
+    seconds: float
+    latest: datetime
+
+
+def count_places(study: Study, team: int) -> dict[int, Places]:
+    """By round, for a team of that many annotators."""
+    rows = fetch(COUNT_PLACES, {"study": study.pk, "team": team})
+    return {round_id: Places(*map(int, counts)) for round_id, *counts in rows}
+
+
+def count_shut(study: Study, team: int) -> dict[tuple[int, int], Shut]:
+    """By round and annotator."""
+    rows = fetch(COUNT_SHUT, {"study": study.pk, "team": team})
+    return {(round_id, annotator_id): Shut(*counts) for round_id, annotator_id, *counts in rows}
+
+
+def count_split(study: Study) -> dict[tuple[int, int], int]:
+    """By round and annotator, the queries that are not for everybody and that they have taken."""
+    rows = fetch(COUNT_SPLIT, {"study": study.pk})
+    return {(round_id, annotator_id): count for round_id, annotator_id, count in rows}
+
+
+def list_held(study: Study) -> list[Held]:
+    """Who holds what until when; what runs out first comes first."""
+    return [Held(*row) for row in fetch(LIST_HELD, {"study": study.pk})]
+
+
+def count_labels(study: Study) -> dict[tuple[int, int], Labels]:
+    """By round and annotator."""
+    rows = fetch(COUNT_LABELS, {"study": study.pk})
+    return {(round_id, annotator_id): Labels(*counts) for round_id, annotator_id, *counts in rows}
+
+
+def list_taken(round_query_ids: Sequence[int]) -> set[tuple[int, int]]:
+    """Which annotators have or have had which of these queries."""
+    return {(key, annotator) for key, annotator in fetch(LIST_TAKEN, {"keys": round_query_ids})}
+
+
+def fetch(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows

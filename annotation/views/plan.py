@@ -1,0 +1,71 @@
+"""The plan of a round: previewed by address, applied by posting the same form."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotation.plan_contexts import show_plan
+from annotation.plan_forms import PlanForm
+from annotation.services.plans import PlacesInForce, apply_plan, list_team, make_plan
+from annotation.services.releases import RoundClosed
+from studies.access import StudyAccess, get_study_for_role
+from studies.models import Role, Round
+
+QUERIES_NAMED = 10
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def plan(request: HttpRequest, slug: str) -> HttpResponse:
+    access = get_study_for_role(request, slug, Role.ADMIN)
+    is_posted = request.method == "POST"
+    data = request.POST if is_posted else request.GET
+    round = get_open_round(access, data.get("round", ""))
+    form = PlanForm(
+        data if is_posted or "shared" in data else None, round=round, team=list_team(round)
+    )
+    context = {"study": access.study, "round": round, "form": form}
+    if not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return render(request, "annotation/plan.html", context, status=status)
+    made = make_plan(
+        round=round,
+        shared=form.cleaned_data["shared"],
+        per_query=form.cleaned_data["per_query"],
+        quotas=form.quotas,
+    )
+    context |= {"plan": show_plan(made), "values": data}
+    if not is_posted:
+        return render(request, "annotation/plan.html", context)
+    try:
+        apply_plan(plan=made, user=access.user)
+    except (PlacesInForce, RoundClosed) as refusal:
+        context["problem"] = explain(refusal)
+        return render(request, "annotation/plan.html", context, status=409)
+    messages.success(request, _("The plan holds from now on."))
+    return redirect("annotation:progress", slug)
+
+
+def get_open_round(access: StudyAccess, name: str) -> Round:
+    """The open round of that name, or the first one. Raises Http404 where there is none."""
+    rounds = Round.objects.select_related("study").filter(study=access.study, closed_at=None)
+    if name:
+        rounds = rounds.filter(name=name)
+    round = rounds.order_by("position", "pk").first()
+    if round is None:
+        raise Http404("No such open round.")
+    return round
+
+
+def explain(refusal: PlacesInForce | RoundClosed) -> str:
+    if isinstance(refusal, RoundClosed):
+        return _("The round was closed. Nothing was changed.")
+    named = ", ".join(refusal.queries[:QUERIES_NAMED])
+    return _(
+        "Nothing was changed: %(number)d queries have more people at work than this plan gives "
+        "them (%(named)s …). Plan more annotators, share more queries, or give those queries to "
+        "others first."
+    ) % {"number": len(refusal.queries), "named": named}
