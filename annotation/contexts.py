@@ -10,6 +10,8 @@ from datetime import date, datetime
 
 from django.utils.safestring import SafeString
 
+from studies.rubric_contexts import ShownChange
+
 
 @dataclass(frozen=True, slots=True)
 class BlindItem:
@@ -125,6 +127,23 @@ class NothingToJudge:
     frees_at: datetime | None = None
     notice: str = ""
     undo_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RubricChanged:
+    """What is shown before the next pair once its round is judged under another version.
+
+    `changes` are the parts that differ, word by word, from version `known` to version `number`;
+    the note that went with them is not shown, because it may say how people agree.
+    """
+
+    study_slug: str
+    study_title: str
+    round_name: str
+    known: int
+    number: int
+    changes: Sequence[ShownChange]
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,22 +16,31 @@ from annotation.contexts import (
     NothingToJudge,
     OwnLabel,
     Progress,
+    RubricChanged,
 )
 from annotation.models import Judgment
 from annotation.rendering import render_document
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import as_label, describe_state
 from annotation.services.queue import next_pair
+from annotation.services.rubric_notices import find_version_known
 from annotation.tokens import ShownPair
-from studies.models import Document, Member, Pair, Query, Round, Study
+from studies.models import Document, Member, Pair, Query, Round, RubricVersion, Study
+from studies.rubric_contexts import show_diff
 from studies.selectors import list_open_rounds
 
 
-def show_next(annotator: Member, *, notice: str = "") -> JudgeContext | NothingToJudge:
-    """The next pair for the annotator, or why there is none."""
+def show_next(
+    annotator: Member, *, notice: str = ""
+) -> JudgeContext | RubricChanged | NothingToJudge:
+    """The next pair for the annotator, what changed in the rubric before it, or why there is
+    none."""
     found = next_pair(annotator)
     if found is None:
         return explain_nothing(annotator, notice=notice)
+    known = find_version_known(annotator, found.round)
+    if known is not None:
+        return tell_rubric_change(annotator, found.round, known, notice=notice)
     shown = ShownPair(
         annotator_id=annotator.pk,
         round_id=found.round.pk,
@@ -41,6 +50,21 @@ def show_next(annotator: Member, *, notice: str = "") -> JudgeContext | NothingT
     )
     progress = Progress(done=selectors.count_own_labels(annotator), left=found.left)
     return lay_out_pair(annotator, found.round, found.pair, shown, progress=progress, notice=notice)
+
+
+def tell_rubric_change(
+    annotator: Member, round: Round, known: RubricVersion, *, notice: str
+) -> RubricChanged:
+    new = RubricVersion.objects.get(pk=round.rubric_version_id)
+    return RubricChanged(
+        study_slug=annotator.study.slug,
+        study_title=annotator.study.title,
+        round_name=round.name,
+        known=known.number,
+        number=new.number,
+        changes=show_diff(known, new),
+        notice=notice,
+    )
 
 
 def show_again(

@@ -7,6 +7,7 @@ app_name = "annotation"
 urlpatterns = [
     path("judge/", views.judge, name="judge"),
     path("judge/undo/", views.undo, name="undo"),
+    path("judge/rubric/", views.confirm_rubric, name="confirm-rubric"),
     path("judge/report/", views.report_problem, name="report-problem"),
     path("judge/images/<uuid:pair_id>/", views.image, name="image"),
     path("progress/", views.progress, name="progress"),

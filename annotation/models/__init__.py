@@ -4,5 +4,6 @@ from annotation.models.carried import CarriedLabel
 from annotation.models.claims import Claim
 from annotation.models.judgments import Judgment
 from annotation.models.reports import ProblemReport
+from annotation.models.rubrics import RubricTold
 
-__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport"]
+__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport", "RubricTold"]

@@ -13,16 +13,24 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotation import screens
 from annotation.access import get_annotator, get_held_pair
-from annotation.contexts import JudgeContext, NothingToJudge
+from annotation.contexts import JudgeContext, NothingToJudge, RubricChanged
 from annotation.forms import JudgmentForm, ProblemForm, ShownForm
 from annotation.models import ProblemReport
 from annotation.pending import keep_label, take_label
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import Outcome, record_judgment, undo_judgment
 from annotation.services.reports import report_problem as record_problem
+from annotation.services.rubric_notices import confirm_version_read
 from annotation.tokens import ShownPair
 from studies.http import HtmxRequest
 from studies.models import Member, Pair
+
+# What a screen is called in the template, and the partial that shows it.
+PARTS = {
+    JudgeContext: ("judge", "#card"),
+    RubricChanged: ("changed", "#changed"),
+    NothingToJudge: ("nothing", "#nothing"),
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,17 +115,17 @@ def explain(outcome: Outcome) -> str:
 
 def render_screen(
     request: HtmxRequest,
-    screen: JudgeContext | NothingToJudge,
+    screen: JudgeContext | RubricChanged | NothingToJudge,
     *,
     status: int = 200,
     problem: str = "",
 ) -> HttpResponse:
     """The page, or with HTMX its changing part. Both come from the same context."""
-    is_pair = isinstance(screen, JudgeContext)
+    name, partial = PARTS[type(screen)]
     template = "annotation/judge.html"
     if request.htmx:
-        template += "#card" if is_pair else "#nothing"
-    context = {"judge" if is_pair else "nothing": screen, "problem": problem}
+        template += partial
+    context = {name: screen, "problem": problem}
     response = render(request, template, context, status=status)
     response["Vary"] = "HX-Request"
     return response
@@ -142,6 +150,21 @@ def undo(request: HtmxRequest, slug: str) -> HttpResponse:
         messages.info(request, notice)
         return redirect("annotation:judge", slug)
     return render_screen(request, screens.show_next(annotator, notice=notice))
+
+
+@require_POST
+@login_required
+def confirm_rubric(request: HtmxRequest, slug: str) -> HttpResponse:
+    """The changes of the rubric are read: on to the next pair, or to what changed since."""
+    annotator = get_annotator(request, slug)
+    number = request.POST.get("number", "")
+    is_number = number.isascii() and number.isdecimal() and len(number) < 10
+    if not is_number or not confirm_version_read(annotator=annotator, number=int(number)):
+        sentence = _("The rubric of the round changed once more. Below is what is new.")
+        return refuse(request, annotator, sentence)
+    if not request.htmx:
+        return redirect("annotation:judge", slug)
+    return render_screen(request, screens.show_next(annotator))
 
 
 @require_POST

@@ -63,6 +63,7 @@ MATRIX = {
     "rubric:switch": ("/studies/alpha/rubric/switch/", "post", {"max", "uma"}),
     "annotation:judge": ("/studies/alpha/judge/", "get", ANNOTATORS),
     "annotation:undo": ("/studies/alpha/judge/undo/", "post", ANNOTATORS),
+    "annotation:confirm-rubric": ("/studies/alpha/judge/rubric/", "post", ANNOTATORS),
     "annotation:report-problem": ("/studies/alpha/judge/report/", "post", ANNOTATORS),
     "annotation:labels": ("/studies/alpha/labels/", "get", ANNOTATORS),
     "annotation:revise": (f"/studies/alpha/labels/{LABEL}/", "get", {"ana"}),
