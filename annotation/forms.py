@@ -1,5 +1,7 @@
 """The judging form. Grades and dimensions are those of the rubric version that was shown."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -10,6 +12,7 @@ from annotation.services.judgments import Label
 from annotation.tokens import BadToken, ShownPair, read_token
 
 NOTE_LIMIT = 5000
+AWAY_DIGITS = 12  # milliseconds: about thirty years
 
 
 class TokenField(forms.CharField):
@@ -27,6 +30,17 @@ class ShownForm(forms.Form):
 
     token = TokenField()
     key = forms.UUIDField()
+    away = forms.CharField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Put the time away with what was shown. A number that is none counts as nothing: no
+        label is refused for its time."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        said = cleaned.get("away", "")
+        if "token" in cleaned and said.isascii() and said.isdigit() and len(said) <= AWAY_DIGITS:
+            away = timedelta(milliseconds=int(said))
+            cleaned["token"] = replace(cleaned["token"], reported_away=away)
+        return cleaned
 
 
 class JudgmentForm(forms.Form):

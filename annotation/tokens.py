@@ -33,6 +33,8 @@ class ShownPair:
     shown_at: datetime
     judgment_id: str = ""
     state: str = ""
+    # What the browser says it was away for; not signed, and bounded where time is measured.
+    reported_away: timedelta = timedelta()
 
     def sign(self) -> str:
         return signing.dumps(
@@ -50,9 +52,21 @@ class ShownPair:
 
     def measure_time(self) -> tuple[float, float]:
         """Return the active and the away seconds since the pair was shown."""
-        elapsed = max(timezone.now() - self.shown_at, timedelta())
-        active = min(elapsed, ACTIVE_LIMIT)
-        return active.total_seconds(), (elapsed - active).total_seconds()
+        return measure_time(self.shown_at, self.reported_away)
+
+
+def measure_time(
+    shown_at: datetime, reported_away: timedelta = timedelta()
+) -> tuple[float, float]:
+    """Return the active and the away seconds since then.
+
+    Away is what the browser reports, at most what has passed; of the rest, what is beyond the
+    limit is away as well.
+    """
+    elapsed = max(timezone.now() - shown_at, timedelta())
+    away = min(max(reported_away, timedelta()), elapsed)
+    active = min(elapsed - away, ACTIVE_LIMIT)
+    return active.total_seconds(), (elapsed - active).total_seconds()
 
 
 def read_token(token: str) -> ShownPair:
