@@ -31,6 +31,8 @@ def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:
     if member.has_role(Role.ANNOTATOR):
         pages += [("annotation:judge", _("Judge")), ("annotation:labels", _("My labels"))]
     pages.append(("rubric:page", _("Rubric")))
+    if member.has_role(Role.ADJUDICATOR):
+        pages += [("results:adjudicate", _("Adjudicate"))]
     if member.has_role(Role.LEAD, Role.ADMIN):
         pages.append(("annotation:progress", _("Progress")))
         pages += [("results:overview", _("Results")), ("results:exports", _("Exports"))]

@@ -22,6 +22,7 @@ TABS = (
     ("results:overview", gettext_noop("Overview")),
     ("results:splits", gettext_noop("Where people split")),
     ("results:agreement", gettext_noop("Agreement")),
+    ("results:final-labels", gettext_noop("Final labels")),
     ("results:exports", gettext_noop("Exports")),
 )
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from results.views import agreement, exports
+from results.views import adjudication, agreement, exports, final_labels
 
 app_name = "results"
 
@@ -10,6 +10,14 @@ urlpatterns = [
     path("results/splits/", agreement.splits, name="splits"),
     path("results/refresh/", agreement.refresh, name="refresh"),
     path("results/jobs/<uuid:job_id>/", agreement.job, name="job"),
+    path("results/final-labels/", final_labels.final_labels, name="final-labels"),
+    path("results/final-labels/reopen/", final_labels.reopen, name="reopen"),
+    path("results/final-labels/<uuid:pair_id>/", final_labels.final_label, name="final-label"),
+    path("results/final-labels/<uuid:pair_id>/names/", final_labels.names, name="names"),
+    path("adjudicate/", adjudication.adjudicate, name="adjudicate"),
+    path("adjudicate/later/", adjudication.later, name="later"),
+    path("adjudicate/<uuid:pair_id>/", adjudication.case, name="case"),
+    path("adjudicate/images/<uuid:pair_id>/", adjudication.image, name="case-image"),
     path("results/exports/", exports.exports, name="exports"),
     path("results/exports/<slug:kind>/", exports.export, name="export"),
     path("results/exports/<slug:kind>/manifest/", exports.manifest, name="manifest"),

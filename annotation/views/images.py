@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from annotation.access import get_annotator, get_held_pair
+from studies.models import Document
 
 SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
@@ -16,8 +17,12 @@ SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 @require_safe
 @login_required
 def image(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResponseBase:
-    pair = get_held_pair(get_annotator(request, slug), pair_id)
-    body = getattr(pair.document, "body", None)
+    return send_image(get_held_pair(get_annotator(request, slug), pair_id).document)
+
+
+def send_image(document: Document) -> FileResponse:
+    """The image of a document. Raises Http404 where it has none that is shown."""
+    body = getattr(document, "body", None)
     if body is None or not body.image:
         raise Http404("This document has no image.")
     content_type = mimetypes.guess_type(body.image.name)[0]

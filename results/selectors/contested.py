@@ -87,7 +87,7 @@ GROUP BY 1, 2, 3, 4, 5, 6
 # pair that they hold comes first, so that loading the page again shows the same one.
 NEXT = f"""
 {OUTCOMES}
-SELECT chosen.id
+SELECT chosen.id, count(*) OVER ()
 FROM chosen
 LEFT JOIN results_lease l ON l.pair_id = chosen.id AND l.expires_at > %(now)s
 WHERE (l.holder_id IS NULL OR l.holder_id = %(member)s)
@@ -156,6 +156,14 @@ class Count:
     pairs: int
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Keys of the first pairs that a member may settle now, and how many there are in all."""
+
+    keys: list[int]
+    left: int
+
+
 def list_pairs(
     study: Study, wanted: Wanted, *, holes: Sequence[str] = (), limit: int, offset: int = 0
 ) -> list[QueuedPair]:
@@ -176,8 +184,8 @@ def find_candidates(
     holes: Sequence[str] = (),
     later: Sequence[uuid.UUID] = (),
     limit: int = 20,
-) -> list[int]:
-    """Keys of the first pairs that the member may settle now; `later` puts pairs behind."""
+) -> Candidates:
+    """The first pairs that the member may settle now; `later` puts pairs behind."""
     rows = _fetch(
         NEXT,
         study,
@@ -189,7 +197,7 @@ def find_candidates(
         now=timezone.now(),
         limit=limit,
     )
-    return [row[0] for row in rows]
+    return Candidates(keys=[row[0] for row in rows], left=rows[0][1] if rows else 0)
 
 
 def list_final_keys(study: Study, wanted: Wanted) -> list[int]:

@@ -2,10 +2,13 @@
 
 import uuid
 
+from django.db import connection
 from django.db.models import QuerySet
 
+from annotation.models import Judgment
 from results.models import FinalLabel
-from studies.models import Pair, RubricVersion, Study
+from results.selectors.labels import select_current_labels
+from studies.models import Member, Pair, RubricVersion, Study
 
 # What an event or a page says of a final label, fetched with it.
 WITH_PARTS = (
@@ -36,6 +39,29 @@ def list_current(study: Study) -> QuerySet[FinalLabel]:
         .filter(pair__study=study, ended_at__isnull=True)
         .order_by("pair__query__external_id", "pair__document__external_id")
     )
+
+
+CURRENT_OF_PAIR = f"""
+WITH {select_current_labels("AND j.pair_id = %(pair)s")} SELECT id FROM current_labels
+"""  # noqa: S608 - put together from constants
+
+
+def list_current_labels(pair: Pair) -> list[Judgment]:
+    """The people's current labels of a pair, in no order that says anything."""
+    values = {"study": pair.study_id, "annotator": None, "pair": pair.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(CURRENT_OF_PAIR, values)
+        keys = [row[0] for row in cursor.fetchall()]
+    return list(
+        Judgment.objects.filter(pk__in=keys)
+        .select_related("annotator", "rubric_version", "decided_by", "clause")
+        .order_by("public_id")
+    )
+
+
+def has_labelled(member: Member, pair: Pair) -> bool:
+    """Whether the member has a label on the pair, in whatever round."""
+    return Judgment.objects.filter(pair=pair, annotator=member).exists()
 
 
 def find_rubric_in_force(study: Study) -> RubricVersion | None:

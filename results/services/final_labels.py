@@ -54,10 +54,12 @@ def settle_pair(
     decision: Decision,
     shown: str,
     key: uuid.UUID,
+    seconds: tuple[float | None, float | None] = (None, None),
 ) -> Settled:
     """Set the pair's final label, or revise the one that was shown.
 
-    `shown` is the public id of the final label that the form showed, "" for none. Everything
+    `shown` is the public id of the final label that the form showed, "" for none, `seconds` the
+    active and the away time since. Everything
     happens under the lock of the pair's row, so that of two decisions one finds the other.
     Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the rubric version has not.
     """
@@ -80,6 +82,8 @@ def settle_pair(
         user=member.user,
         member=member,
         data=describe_event(final) | before,
+        active_seconds=seconds[0],
+        away_seconds=seconds[1],
         key=key,
     )
     Lease.objects.filter(pair=pair).delete()

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from results.models import Lease
+from results.models import FinalLabel, Lease
 from studies.models import Member, Pair
 
 # A pair shown this long ago without a decision is led to again for others.
@@ -40,8 +40,19 @@ def take_lease(pair_id: int, member: Member) -> bool:
 
 
 def take_first_free(pair_ids: Iterable[int], member: Member) -> int | None:
-    """Hold the first of these pairs that nobody else holds; None when there is none."""
-    return next((pair_id for pair_id in pair_ids if take_lease(pair_id, member)), None)
+    """Hold the first of these pairs that nobody else holds and that is not settled; None when
+    there is none.
+
+    Looks at the final label once the pair is held: whoever settles a pair frees it in the same
+    transaction, so what this lease waited for is seen then.
+    """
+    for pair_id in pair_ids:
+        if not take_lease(pair_id, member):
+            continue
+        if not FinalLabel.objects.filter(pair=pair_id, ended_at__isnull=True).exists():
+            return pair_id
+        Lease.objects.filter(pair=pair_id, holder=member).delete()
+    return None
 
 
 def release_lease(pair: Pair, member: Member) -> None:

@@ -56,9 +56,9 @@ def test_what_further_labels_may_settle_waits(cast: Cast) -> None:
     cast.main.round_queries.update(annotators=3)
     judge_all(cast, ana=[0], ben=[2])
     assert [pair.state for pair in list_pairs(cast.study, Wanted(), limit=9)] == ["waiting"]
-    assert find_candidates(cast.study, cast.ada, Wanted()) == []
+    assert find_candidates(cast.study, cast.ada, Wanted()).keys == []
     judge(cast.main, cast.pairs[:1], cast.uma, [2])
-    assert find_candidates(cast.study, cast.ada, Wanted()) == [cast.pairs[0].pk]
+    assert find_candidates(cast.study, cast.ada, Wanted()).keys == [cast.pairs[0].pk]
 
 
 def test_labels_of_machines_surplus_and_calibration_contest_nothing(cast: Cast) -> None:
@@ -141,27 +141,31 @@ def test_a_member_is_not_led_to_what_they_labelled_unless_the_study_allows(cast:
     judge_all(cast, ana=[0, 0], ben=[2, 2])
     calibration = make.make_round(cast.study, "cal", kind=Round.Kind.CALIBRATION)
     judge(calibration, cast.pairs[:1], cast.uma, [0])
-    assert find_candidates(cast.study, cast.uma, Wanted()) == [cast.pairs[1].pk]
+    assert find_candidates(cast.study, cast.uma, Wanted()).keys == [cast.pairs[1].pk]
     cast.study.settle_own_pairs = True
-    assert len(find_candidates(cast.study, cast.uma, Wanted())) == 2
+    assert len(find_candidates(cast.study, cast.uma, Wanted()).keys) == 2
 
 
 def test_what_somebody_else_holds_is_passed_over_and_ones_own_comes_first(cast: Cast) -> None:
     judge_all(cast, ana=[0, 0, 0], ben=[2, 2, 2])
-    first, second, third = find_candidates(cast.study, cast.ada, Wanted())
+    first, second, third = find_candidates(cast.study, cast.ada, Wanted()).keys
     assert take_lease(third, cast.ada)
     assert take_lease(first, cast.max)
-    assert find_candidates(cast.study, cast.ada, Wanted()) == [third, second]
+    assert find_candidates(cast.study, cast.ada, Wanted()).keys == [third, second]
     assert take_first_free([first, second], cast.ada) == second
 
 
 def test_what_is_put_off_comes_last(cast: Cast) -> None:
     judge_all(cast, ana=[0, 0], ben=[2, 2])
-    first, second = find_candidates(cast.study, cast.ada, Wanted())
+    first, second = find_candidates(cast.study, cast.ada, Wanted()).keys
     take_lease(first, cast.ada)
     put_off = cast.study.pairs.get(pk=first).public_id
-    assert find_candidates(cast.study, cast.ada, Wanted(), later=[put_off]) == [second, first]
-    assert find_candidates(cast.study, cast.ada, Wanted(), later=[uuid.uuid4()]) == [first, second]
+    found = find_candidates(cast.study, cast.ada, Wanted(), later=[put_off])
+    assert (found.keys, found.left) == ([second, first], 2)
+    assert find_candidates(cast.study, cast.ada, Wanted(), later=[uuid.uuid4()]).keys == [
+        first,
+        second,
+    ]
 
 
 def test_whatever_changes_a_label_moves_the_queue(cast: Cast) -> None:

@@ -27,6 +27,7 @@ JOB = "{job}"
 DRAFT = "{draft}"
 
 ADMINS = {"max", "uma"}
+ADJUDICATORS = {"ada", "uma"}
 
 # name of the URL -> (path, method, who is let in)
 MATRIX = {
@@ -77,6 +78,15 @@ MATRIX = {
     "results:splits": ("/studies/alpha/results/splits/", "get", IN_CHARGE),
     "results:refresh": ("/studies/alpha/results/refresh/", "post", IN_CHARGE),
     "results:job": (f"/studies/alpha/results/jobs/{JOB}/", "get", IN_CHARGE),
+    "results:final-labels": ("/studies/alpha/results/final-labels/", "get", IN_CHARGE),
+    "results:reopen": ("/studies/alpha/results/final-labels/reopen/", "post", ADMINS),
+    "results:final-label": (f"/studies/alpha/results/final-labels/{PAIR}/", "get", ADMINS),
+    "results:names": (f"/studies/alpha/results/final-labels/{PAIR}/names/", "post", ADMINS),
+    "results:adjudicate": ("/studies/alpha/adjudicate/", "get", ADJUDICATORS),
+    "results:later": ("/studies/alpha/adjudicate/later/", "post", ADJUDICATORS),
+    # The pair is not contested; uma, who still judges, is told that she has to wait.
+    "results:case": (f"/studies/alpha/adjudicate/{PAIR}/", "get", {"uma"}),
+    "results:case-image": (f"/studies/alpha/adjudicate/images/{PAIR}/", "get", set()),
     "results:exports": ("/studies/alpha/results/exports/", "get", IN_CHARGE),
     "results:export": ("/studies/alpha/results/exports/judgments/", "get", IN_CHARGE),
     "results:manifest": (

@@ -26,7 +26,8 @@ TEMPLATES = sorted(
 def open_page(cast: Cast, path: str) -> HttpResponse:
     job, draft = make.make_job(cast.study), make.make_draft(cast.study)
     make.make_rubric_draft(cast.study)
-    return log_in(cast.uma).get(path.format(job=job.public_id, draft=draft.public_id))
+    ids = {"job": job.public_id, "draft": draft.public_id, "pair": cast.pairs[0].public_id}
+    return log_in(cast.uma).get(path.format(**ids))
 
 
 def list_pages() -> list[str]:

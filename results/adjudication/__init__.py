@@ -1,0 +1,1 @@
+"""Settling contested pairs: what its pages show, take and sign."""
