@@ -1,11 +1,12 @@
 """Reads that several rooms share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
 
-from studies.models import Member, Round, RubricVersion, Study, User
+from studies.models import Member, Query, QueryClass, Round, RubricVersion, Study, User
 
 
 def list_memberships(user: User) -> QuerySet[Member]:
@@ -35,6 +36,33 @@ def get_rubric_with_parts(version_id: int) -> RubricVersion:
 
 
 def count_label_changes(study: Study) -> int:
-    """How often labels of this study have changed: larger than before means newer labels."""
-    total: int | None = study.members.aggregate(total=Sum("label_changes"))["total"]
-    return total or 0
+    """How often labels or query classes of this study have changed: larger than before means
+    that numbers computed then are old."""
+    counts = Study.objects.annotate(labels=Sum("members__label_changes"))
+    labels, classes = counts.values_list("labels", "class_changes").get(pk=study.pk)
+    return (labels or 0) + classes
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCounts:
+    """The study's classes, each with its number of queries as `size`; how many have none."""
+
+    rows: Sequence[QueryClass]
+    unclassified: int
+
+
+def count_classes(study: Study) -> ClassCounts:
+    rows = study.query_classes.annotate(size=Count("queries")).order_by("position", "name")
+    return ClassCounts(list(rows), study.queries.filter(query_class=None).count())
+
+
+NO_CLASS = "-"
+
+
+def list_queries_of_class(study: Study, name: str = "", words: str = "") -> QuerySet[Query]:
+    """The study's queries, of the class of that name (NO_CLASS: of none), with these words."""
+    queries = study.queries.select_related("query_class").order_by("external_id")
+    if name:
+        named = {"query_class": None} if name == NO_CLASS else {"query_class__name": name}
+        queries = queries.filter(**named)
+    return queries.filter(text__icontains=words) if words else queries

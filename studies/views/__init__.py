@@ -7,6 +7,7 @@ from studies.views.account import (
     me,
     set_language,
 )
+from studies.views.classes import assign, classes, new_class, rules
 from studies.views.imports import (
     confirm_import,
     discard_import,
@@ -21,9 +22,11 @@ from studies.views.settings import new_study, settings
 
 __all__ = [
     "activity",
+    "assign",
     "change_language",
     "change_name",
     "change_password",
+    "classes",
     "confirm_import",
     "discard_import",
     "end",
@@ -35,11 +38,13 @@ __all__ = [
     "join",
     "link",
     "me",
+    "new_class",
     "new_study",
     "people",
     "retry_import",
     "revoke",
     "roles",
+    "rules",
     "set_language",
     "settings",
     "study",
