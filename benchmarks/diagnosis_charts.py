@@ -16,7 +16,7 @@ _STYLE = (
 
 def draw_dots(rates: Sequence[tuple[str, int, int]]) -> str:
     """False holes in each null condition (name, studies with one, studies) with 95% intervals."""
-    left, width, step, highest = 430, 300, 22, 0.08
+    left, width, step, highest = 460, 300, 22, 0.08
     height = step * len(rates) + 50
 
     def x(share: float) -> float:

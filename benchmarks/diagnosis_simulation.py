@@ -63,14 +63,28 @@ class Design:
 
 
 @dataclass(frozen=True)
+class Latent:
+    """Another model: each annotator sees a pair's true value with noise and cuts it into grades.
+
+    `noise` is the standard deviation in each class (four classes of 20 queries with 1 to 6 pairs),
+    the true value has 1. The last annotator adds `bias` everywhere.
+    """
+
+    noise: tuple[float, ...]
+    bias: float
+
+
+@dataclass(frozen=True)
 class Condition:
     name: str
-    design: Design
+    design: Design | Latent
     holes: frozenset[str] = field(default_factory=frozenset)
 
 
-def simulate(design: Design, rng: np.random.Generator) -> LabelTable:
-    """One study, by the model that `Kind` and `Design` describe."""
+def simulate(design: Design | Latent, rng: np.random.Generator) -> LabelTable:
+    """One study, by the model that `Kind` and `Design`, or `Latent`, describe."""
+    if isinstance(design, Latent):
+        return simulate_latent(design, rng)
     kind_of_query = np.repeat(np.arange(len(design.kinds)), [kind.queries for kind in design.kinds])
     depth = np.array(
         [
@@ -85,6 +99,26 @@ def simulate(design: Design, rng: np.random.Generator) -> LabelTable:
     pair = np.repeat(np.arange(len(query)), labels[query])
     annotator = np.concatenate(seats)
     return _label(design, rng, kind_of_query, query, pair, annotator)
+
+
+def simulate_latent(design: Latent, rng: np.random.Generator) -> LabelTable:
+    """One study of two annotators by the model that `Latent` describes."""
+    depth = rng.integers(1, 7, 20 * len(design.noise))
+    query = np.repeat(np.arange(len(depth)), depth)
+    query_class = np.arange(len(depth)) // 20
+    noise = np.array(design.noise)[query_class[query]]
+    seen = rng.normal(size=len(query))[:, None] + noise[:, None] * rng.normal(size=(len(query), 2))
+    grade = np.digitize(seen + np.array([0, design.bias]), (-0.7, 0.0, 0.7))
+    return LabelTable.from_columns(
+        query=np.repeat(query, 2),
+        pair=np.repeat(np.arange(len(query)), 2),
+        annotator=np.tile([0, 1], len(query)),
+        grade=grade.ravel(),
+        scale=range(GRADES),
+        annotators=("annotator 0", "annotator 1"),
+        query_class=query_class,
+        classes=[f"class {number}" for number in range(len(design.noise))],
+    )
 
 
 def _label(
@@ -284,6 +318,14 @@ NULLS = (
             lenient=0.9,
         ),
     ),
+    Condition(
+        "a harder class and a lenient annotator, grades cut from noisy values",
+        Latent(noise=(0.5, 0.15, 0.15, 0.15), bias=0.15),
+    ),
+    Condition(
+        "the same, more lenient",
+        Latent(noise=(0.8, 0.2, 0.2, 0.2), bias=0.4),
+    ),
 )
 
 HOLE = Kind(queries=22, hole=0.33, error=0.015)
@@ -330,8 +372,9 @@ POWERS = (
     ),
 )
 
-SIZES = (20, 30, 40, 60, 80, 120, 200)
-SHARES = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50, 0.60)
+SIZES = (20, 40, 60, 80, 120, 200)
+SHARES = (0.10, 0.20, 0.30, 0.40, 0.50, 0.60)
+PER_QUERY = (2, 5)
 
 
 def run(
@@ -383,19 +426,20 @@ def run_seed(studies: int, permutations: int) -> list[tuple[str, int]]:
     return rows
 
 
-def run_sizes(studies: int, permutations: int) -> dict[int, list[float]]:
+def run_sizes(studies: int, permutations: int, per_query: int) -> dict[int, list[float]]:
     """Power at each share of pairs in the hole, for each class size; 200 pairs around it."""
     power: dict[int, list[float]] = {}
     for size in SIZES:
         power[size] = []
         for share in SHARES:
-            hole = Kind(queries=size // 5, pairs=(5, 5), hole=share, error=0.02)
-            design = Design((hole, *even(2, queries=20, pairs=(5, 5), error=0.02)))
+            pairs = (per_query, per_query)
+            hole = Kind(queries=size // per_query, pairs=pairs, hole=share, error=0.02)
+            rest = even(2, queries=100 // per_query, pairs=pairs, error=0.02)
             found = run(
-                f"size {size} share {share}",
+                f"size {size} share {share} per query {per_query}",
                 studies,
                 permutations,
-                lambda rng, d=design: simulate(d, rng),
+                lambda rng, d=Design((hole, *rest)): simulate(d, rng),
             )
             power[size].append(count(found, lambda d: "class 0" in d.holes) / studies)
         print(size, " ".join(f"{value:.2f}" for value in power[size]))
@@ -417,7 +461,7 @@ def find_smallest(power: Sequence[float], target: float = 0.8) -> str:
 def write_tables(
     nulls: list[tuple[str, int]],
     powers: list[tuple[str, int]],
-    sizes: dict[int, list[float]],
+    sizes: dict[int, dict[int, list[float]]],
     *,
     studies: int,
     size_studies: int,
@@ -435,15 +479,16 @@ def write_tables(
         "| --- | --- | --- |",
         *(f"| {name} | {describe_rate(hits, studies)} |" for name, hits in powers),
         "",
-        "| pairs in the class | smallest hole found in 80% | "
+        "| pairs in the class | pairs per query | smallest hole found in 80% | "
         + " | ".join(f"at {share:.0%}" for share in SHARES)
         + " |",
-        "| --- " * (2 + len(SHARES)) + "|",
+        "| --- " * (3 + len(SHARES)) + "|",
         *(
-            f"| {size} | {find_smallest(power)} | "
+            f"| {size} | {per_query} | {find_smallest(power)} | "
             + " | ".join(f"{value:.0%}" for value in power)
             + " |"
-            for size, power in sizes.items()
+            for per_query, powers_of_sizes in sizes.items()
+            for size, power in powers_of_sizes.items()
         ),
     ]
     return "\n".join(lines)
@@ -464,7 +509,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     powers = run_seed(options.studies, options.permutations)
     powers += run_conditions(POWERS, options.studies, options.permutations)
     size_studies = max(options.studies // 5, 20)
-    sizes = run_sizes(size_studies, options.permutations)
+    sizes = {n: run_sizes(size_studies, options.permutations, n) for n in PER_QUERY}
     tables = write_tables(
         nulls,
         powers,
@@ -483,7 +528,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         IMAGES.mkdir(exist_ok=True)
         rates = [(name, hits, options.studies) for name, hits in nulls]
         (IMAGES / "diagnosis-nulls.svg").write_text(draw_dots(rates), encoding="utf-8")
-        (IMAGES / "diagnosis-power.svg").write_text(draw_curves(SHARES, sizes), encoding="utf-8")
+        (IMAGES / "diagnosis-power.svg").write_text(draw_curves(SHARES, sizes[5]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Is the rubric silent somewhere? From a label table to a verdict for each query class.
 
-- `diagnose`: the one function that others call; it makes an `outcome.Diagnosis`.
+- `reasoning`: the steps in their order; `diagnose` is the one function that others call.
 - `concentration`: does a class split more than the rest, whole queries compared?
 - `shares`: one test for direction and for citation, against an expectation and against the rest.
 - `direction`, `citation`: what is asked of the splits; `direction` also finds leniency.
@@ -11,7 +11,7 @@
 Definitions, sources and the calibration by simulation stand in `docs/diagnosis.md`.
 """
 
-from results.statistics.diagnosis.diagnose import diagnose
 from results.statistics.diagnosis.outcome import ClassDiagnosis, Diagnosis
+from results.statistics.diagnosis.reasoning import diagnose
 
 __all__ = ["ClassDiagnosis", "Diagnosis", "diagnose"]

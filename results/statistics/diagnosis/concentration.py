@@ -5,7 +5,12 @@ from math import comb, prod
 
 import numpy as np
 
-from results.statistics.diagnosis.resampling import TOLERANCE, Draws, deal_class
+from results.statistics.diagnosis.resampling import (
+    TOLERANCE,
+    Draws,
+    deal_class,
+    standardise_difference,
+)
 from results.statistics.splits import find_spread
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
@@ -80,8 +85,7 @@ def measure_concentration(counts: QuerySplits, classes: int, draws: Draws) -> li
     """The concentration of every class code below `classes`.
 
     Statistic: mean excess per pair of the class less that of the rest, over its standard error
-    with queries as the units. Being a ratio to its own error, it stays honest where classes differ
-    in pairs per query (studentised permutation, Janssen 1997, Chung and Romano 2013).
+    with queries as the units.
     """
     strata, stratum = np.unique(counts.stratum, return_inverse=True)
     rows, kind, kinds = np.unique(
@@ -98,25 +102,15 @@ def measure_concentration(counts: QuerySplits, classes: int, draws: Draws) -> li
         inside = counts.query_class == code
         taken = np.bincount(stratum[inside], minlength=len(strata))
         own: FloatArray = np.matmul(np.bincount(kind[inside], minlength=len(kinds)), terms)
-        observed = _standardise(own, total)
+        observed = standardise_difference(own, total)
         reached, drawn = 0, 0
         for dealt in deal_class(kinds, rows[:, 0], taken, draws, stream=code):
             sums: FloatArray = np.matmul(dealt, terms)
-            statistics = _standardise(sums, total)
+            statistics = standardise_difference(sums, total)
             reached += int((statistics >= observed - TOLERANCE).sum())
             drawn += len(dealt)
         found.append(_describe(counts, code, p_value=(1 + reached) / (1 + drawn)))
     return found
-
-
-def _standardise(sums: FloatArray, total: FloatArray) -> FloatArray:
-    """The statistic from sums (… x 3) over a class: excess, squared excess, pairs."""
-    rest = total - sums
-    pairs, rest_pairs = np.maximum(sums[..., 2], 1), np.maximum(rest[..., 2], 1)
-    difference = sums[..., 0] / pairs - rest[..., 0] / rest_pairs
-    variance = sums[..., 1] / pairs**2 + rest[..., 1] / rest_pairs**2
-    result: FloatArray = difference / np.sqrt(np.maximum(variance, TOLERANCE**2))
-    return result
 
 
 def _describe(counts: QuerySplits, code: int, *, p_value: float) -> Concentration:

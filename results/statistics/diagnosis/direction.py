@@ -1,19 +1,22 @@
 """Do a class's splits run one way, more than the same annotators show elsewhere?"""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from results.statistics.counts import Comparisons
+from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
 from results.statistics.diagnosis.thresholds import LEVEL, MINIMUM_REFERENCE
-from results.statistics.table import IntArray
+from results.statistics.table import NONE, BoolArray, IntArray, LabelTable
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two annotators (codes, a < b), or one against all others (`b` is `None`)."""
+    """Two annotators (codes, a < b), or one against all others (`b` is `None`).
+
+    Against all others counts as higher who is above more of them than below.
+    """
 
     a: int
     b: int | None
@@ -23,12 +26,16 @@ class Contrast:
 class DirectedSplits:
     """Who is higher how often, for each query and contrast.
 
-    The rows of `answers` are the queries with a comparison that differs, its columns belong to
-    `contrasts`; yes is "a is higher", and even odds are expected.
+    The questions of `answers` are the `contrasts`; yes is "a is higher", expected at even odds.
     """
 
     contrasts: tuple[Contrast, ...]
     answers: Answers
+
+    @property
+    def against_others(self) -> list[int]:
+        """Places of the contrasts of one annotator against all others."""
+        return [place for place, contrast in enumerate(self.contrasts) if contrast.b is None]
 
 
 @dataclass(frozen=True)
@@ -65,36 +72,58 @@ class Leniency:
     lenient: int | None
 
 
-def count_directed(comparisons: Comparisons, group: IntArray, groups: int) -> DirectedSplits:
-    """Count the comparisons that differ, by query and contrast.
+def count_directed(splits: LabelTable, group: IntArray, groups: int) -> DirectedSplits:
+    """Ask every split who is higher; `splits` is the table of the pairs that split.
 
     `group` holds for every query code its group, from 0 to `groups` - 1.
     """
-    rows = comparisons.take(np.flatnonzero(comparisons.first_grade != comparisons.second_grade))
+    pair_query = splits.query[splits.pair_starts]
+    rows = _compare_by_pair(splits)
     first_higher = rows.first_grade > rows.second_grade
     between = np.unique(np.column_stack([rows.first, rows.second]), axis=0)
-    width = int(rows.second.max(initial=0)) + 1
+    width = len(splits.annotators)
     codes = between[:, 0].astype(np.int64) * width + between[:, 1]
-    column = np.searchsorted(codes, rows.first.astype(np.int64) * width + rows.second)
+    pairs = [rows.query]
+    questions = [np.searchsorted(codes, rows.first.astype(np.int64) * width + rows.second)]
+    yes = [first_higher]
     contrasts = [Contrast(int(a), int(b)) for a, b in between]
-    columns, yes = [column], [first_higher]
     people = np.unique(between)
     if len(people) > 2:
+        pair, person, above = _compare_with_others(rows, width)
         contrasts += [Contrast(int(code), None) for code in people]
-        columns += [
-            len(codes) + np.searchsorted(people, side) for side in (rows.first, rows.second)
-        ]
-        yes += [first_higher, ~first_higher]
+        pairs.append(pair)
+        questions.append(len(codes) + np.searchsorted(people, person))
+        yes.append(above)
+    asked = sum(map(len, yes))
     answers = Answers.collect(
-        query=np.tile(rows.query, len(columns)),
-        question=np.concatenate(columns),
+        query=pair_query[np.concatenate(pairs)],
+        question=np.concatenate(questions),
         yes=np.concatenate(yes).astype(np.float64),
-        expected=np.full(len(columns) * len(rows), 0.5),
+        expected=np.full(asked, 0.5),
         questions=len(contrasts),
         group=group,
         groups=groups,
     )
     return DirectedSplits(tuple(contrasts), answers)
+
+
+def _compare_by_pair(splits: LabelTable) -> Comparisons:
+    """The comparisons that differ, with the number of the pair in the place of the query."""
+    pairs = len(splits.pair_starts)
+    number = np.repeat(np.arange(pairs), splits.pair_sizes)
+    rows = compare_labels(replace(splits, query=number, query_class=np.full(pairs, NONE)))
+    return rows.take(np.flatnonzero(rows.first_grade != rows.second_grade))
+
+
+def _compare_with_others(rows: Comparisons, width: int) -> tuple[IntArray, IntArray, BoolArray]:
+    """For each pair and annotator above or below more of the others: pair, annotator, is above."""
+    sign = np.where(rows.first_grade > rows.second_grade, 1, -1)
+    cell = np.concatenate([rows.query, rows.query]).astype(np.int64) * width
+    cell += np.concatenate([rows.first, rows.second])
+    cells, place = np.unique(cell, return_inverse=True)
+    lead = np.bincount(place, weights=np.concatenate([sign, -sign]), minlength=len(cells))
+    chosen = lead != 0
+    return cells[chosen] // width, cells[chosen] % width, lead[chosen] > 0
 
 
 def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direction]:

@@ -6,7 +6,7 @@ products.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -31,6 +31,10 @@ class Draws:
         """Draws for this many queries: fewer above 6,000 of them, but 999 at least."""
         affordable = max(_FEWEST_DRAWS, _CELLS_IN_ALL // max(queries, 1))
         return min(self.permutations, affordable)
+
+    def at_most(self, permutations: int) -> "Draws":
+        """The same with fewer draws."""
+        return replace(self, permutations=min(self.permutations, permutations))
 
     def can_enumerate(self, queries: int) -> bool:
         """Whether all patterns of signs are no more than the draws."""
@@ -58,6 +62,30 @@ def deal_class(
                 kinds[here], sample, size=size, method=method
             )
         yield dealt
+
+
+def deal_queries(is_inside: FloatArray, draws: Draws, *, stream: int) -> Iterator[FloatArray]:
+    """Chunks (queries x draws) of who is inside (1 or 0); the first column is the observed one."""
+    yield is_inside[:, None]
+    rng = np.random.default_rng([draws.seed, 2, stream])
+    for size in _chunks(len(is_inside), draws.count(len(is_inside))):
+        columns = np.broadcast_to(is_inside.astype(np.int8), (size, len(is_inside)))
+        yield rng.permuted(columns, axis=1).T.astype(np.float64)
+
+
+def standardise_difference(sums: FloatArray, total: FloatArray) -> FloatArray:
+    """Mean excess inside less mean excess outside, over its standard error between queries.
+
+    `sums` (… x 3) are the inside's excess, squared excess and size, `total` the same over inside
+    and outside. Being a ratio to its own error, the statistic stays honest where queries differ in
+    size (studentised permutation, Janssen 1997, Chung and Romano 2013).
+    """
+    rest = total - sums
+    size, rest_size = np.maximum(sums[..., 2], 1), np.maximum(rest[..., 2], 1)
+    difference = sums[..., 0] / size - rest[..., 0] / rest_size
+    variance = sums[..., 1] / size**2 + rest[..., 1] / rest_size**2
+    some = variance > TOLERANCE**2
+    return np.where(some, difference / np.sqrt(np.where(some, variance, 1.0)), 0.0)
 
 
 def flip_signs(queries: int, draws: Draws) -> Iterator[FloatArray]:

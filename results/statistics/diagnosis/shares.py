@@ -1,26 +1,38 @@
 """Is a share in a class what it is elsewhere? One engine for direction and for citation.
 
-Every column is a question that some comparisons answer with yes or no, such as "is a higher than
-b?" or "do the two cite different readings?". Its share of yes in a class is set against a fixed
-expectation, against the share in a reference, or both. The null distribution flips the sign of
-each query's whole deviation, so that answers of one query may hang together as they please
-(sign flipping of score contributions, Hemerik, Goeman and Finos 2020).
+Every column is a question that some splits answer with yes or no, such as "is a higher than b?" or
+"do the two cite different readings?". Its share of yes in a class is set against a fixed
+expectation, against the share in a reference, or both.
 
-A flipped statistic is linear in a few sums over each class, so all classes share one product of
-signs and counts.
+- Against the expectation the sign of each query's whole deviation is flipped (sign flipping of
+  score contributions, Hemerik, Goeman and Finos 2020).
+- Against the reference the queries of both are dealt out anew, as for the concentration.
+
+So answers of one query may hang together as they please.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.stats import fisher_exact
 
-from results.statistics.diagnosis.resampling import TOLERANCE, Draws, enumerate_signs, flip_signs
-from results.statistics.diagnosis.thresholds import MINIMUM_REFERENCE
+from results.statistics.diagnosis.resampling import (
+    TOLERANCE,
+    Draws,
+    deal_queries,
+    enumerate_signs,
+    flip_signs,
+    standardise_difference,
+)
+from results.statistics.diagnosis.thresholds import (
+    LEVEL,
+    MINIMUM_REFERENCE,
+    PERMUTATIONS_SHOWN,
+)
 from results.statistics.table import BoolArray, FloatArray, IntArray
 
 
@@ -74,35 +86,30 @@ class Answers:
         width = self.groups * self.questions
         return _add_up(self._cell, values, width).reshape(self.groups, self.questions)
 
-    def sum_flipped(self, signs: FloatArray, queries: IntArray | None = None) -> FloatArray:
-        """`yes`, `asked` and `expected` summed under signs: 3 x groups x K x draws.
+    def spread_out(self, values: FloatArray, *, by_group: bool = True) -> csr_array:
+        """A column of length N as a sparse matrix that adds up what U queries are multiplied by.
 
-        `signs` (U x draws) stand for all queries, or for those in `queries` alone.
+        It is (groups K) x U, or K x U for sums over all groups.
         """
-        matrix = self._matrix if queries is None else self._matrix[:, queries]
-        sums: FloatArray = matrix @ signs
-        return sums.reshape(3, self.groups, self.questions, signs.shape[1])
+        place = self._cell if by_group else self.question
+        height = self.questions * (self.groups if by_group else 1)
+        return csr_array((values, (place, self.query)), shape=(height, len(self.group)))
 
     @property
     def _cell(self) -> IntArray:
         return self.group[self.query].astype(np.int64) * self.questions + self.question
 
-    @cached_property
-    def _matrix(self) -> csr_array:
-        """The three columns side by side, as sums over groups: (3 x groups x K) x U."""
-        width = self.groups * self.questions
-        place = np.concatenate([self._cell + kind * width for kind in range(3)])
-        values = np.concatenate([self.yes, self.asked, self.expected])
-        cells = (values, (place, np.tile(self.query, 3)))
-        return csr_array(cells, shape=(3 * width, len(self.group)))
-
 
 @dataclass(frozen=True)
 class Side:
-    """What to compare: the group `inside`, and the groups of the `reference`, if any."""
+    """What to compare: the group `inside`, and the groups of the `reference`, if any.
+
+    Where nothing `hangs_on` the p against the reference, few draws are enough for it.
+    """
 
     inside: int
     reference: tuple[int, ...]
+    hangs_on: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +120,8 @@ class ShareTest:
     was `compared` with the reference (which then has at least ten answers), and the p value: the
     greater of the p against the expectation and, where compared, the p against the reference, each
     adjusted over all questions (single-step maxT, Westfall and Young 1993). It means nothing where
-    the class has no answer.
+    the class has no answer. `joint_p` is one p for all the `joint` questions together, the greater
+    of two likewise, `None` where there are none.
     """
 
     yes: FloatArray
@@ -123,6 +131,7 @@ class ShareTest:
     reference_asked: FloatArray
     compared: BoolArray
     p_value: FloatArray
+    joint_p: float | None
 
     @property
     def side(self) -> FloatArray:
@@ -141,124 +150,174 @@ class ShareTest:
         return np.minimum(above, below)
 
 
+def choose_reference(
+    code: int, yes: FloatArray, asked: FloatArray, concentrated: Sequence[bool]
+) -> tuple[int, ...]:
+    """The groups to compare a class with, given the answers of each group (groups x K).
+
+    Other concentrated classes may be holes themselves, and two holes would excuse each other. They
+    are left out where every question keeps its ten answers without them, and also where the few
+    that remain differ from the concentrated classes (Fisher's exact p at most 0.05): a habit would
+    show there too. `concentrated` holds the classes; later groups are never suspects.
+    """
+    rest = [group for group in range(len(asked)) if group != code]
+    suspects = [group for group in rest if group < len(concentrated) and concentrated[group]]
+    sound = [group for group in rest if group not in suspects]
+    enough, still_enough = (
+        asked[groups].sum(axis=0) >= MINIMUM_REFERENCE for groups in (rest, sound)
+    )
+    lost = np.flatnonzero(enough & ~still_enough)
+    tables = (
+        [
+            [yes[groups, question].sum(), (asked - yes)[groups, question].sum()]
+            for groups in ([code, *suspects], sound)
+        ]
+        for question in lost
+    )
+    is_habit = any(fisher_exact(table).pvalue > LEVEL for table in tables)
+    return tuple(rest if is_habit else sound)
+
+
 def compare_shares(
-    answers: Answers, sides: Sequence[Side], *, two_sided: bool, draws: Draws
+    answers: Answers,
+    sides: Sequence[Side],
+    *,
+    two_sided: bool,
+    draws: Draws,
+    joint: Sequence[int] = (),
 ) -> list[ShareTest]:
-    """Test each side against the expectation and, where it can be, against its reference."""
-    sums = _Sums(answers)
-    statistics = [_Statistic(sums, side, two_sided=two_sided) for side in sides]
-    greatest: list[list[FloatArray]] = [[] for _ in sides]
-    shared = []
-    for place, statistic in enumerate(statistics):
-        rows = statistic.find_rows()
-        if draws.can_enumerate(len(rows)):
-            flipped = answers.sum_flipped(enumerate_signs(len(rows)), rows)
-            greatest[place].append(statistic.find_greatest(*flipped))
-        else:
-            shared.append(place)
-    for signs in flip_signs(len(answers.group), draws) if shared else ():
-        flipped = answers.sum_flipped(signs)
-        for place in shared:
-            greatest[place].append(statistics[place].find_greatest(*flipped))
+    """Test each side against the expectation and, where it can be, against its reference.
+
+    `joint` are the questions to test together as well.
+    """
+    flipped = _flip_deviations(answers, [side.inside for side in sides], draws)
     return [
-        statistic.describe(np.concatenate(drawn))
-        for statistic, drawn in zip(statistics, greatest, strict=True)
+        _test_side(answers, side, drawn, two_sided=two_sided, draws=draws, joint=list(joint))
+        for side, drawn in zip(sides, flipped, strict=True)
     ]
 
 
-class _Sums:
-    """Sums over groups (groups x K) from which every statistic and its error is made."""
+def _test_side(
+    answers: Answers,
+    side: Side,
+    flipped: FloatArray,
+    *,
+    two_sided: bool,
+    draws: Draws,
+    joint: list[int],
+) -> ShareTest:
+    """The outcome for one side, given its flipped statistics (draws x K)."""
+    yes, asked, expected = (
+        answers.sum_groups(values) for values in (answers.yes, answers.asked, answers.expected)
+    )
+    inside, reference = side.inside, list(side.reference)
+    compared = (asked[reference].sum(axis=0) >= MINIMUM_REFERENCE) & (asked[inside] > 0)
+    lean = np.sign(yes[inside] - expected[inside])
+    upwards = lean if two_sided else np.ones(len(lean))
+    observed = upwards * (yes[inside] - expected[inside]) * _scale_deviations(answers)[inside]
+    p_value, joint_p = _adjust(observed, upwards * flipped, two_sided, joint)
+    if compared.any():
+        draws = draws if side.hangs_on else draws.at_most(PERMUTATIONS_SHOWN)
+        statistics = upwards * np.where(compared, _deal_answers(answers, side, draws), 0.0)
+        against, joint_against = _adjust(statistics[0], statistics[1:], two_sided, joint)
+        p_value = np.where(compared, np.maximum(p_value, against), p_value)
+        joint_p = max(joint_p, joint_against) if compared[joint].any() else joint_p
+    return ShareTest(
+        yes=yes[inside],
+        asked=asked[inside],
+        expected=expected[inside],
+        reference_yes=yes[reference].sum(axis=0),
+        reference_asked=asked[reference].sum(axis=0),
+        compared=compared,
+        p_value=p_value,
+        joint_p=joint_p if joint else None,
+    )
 
-    def __init__(self, answers: Answers) -> None:
-        yes, asked = answers.yes, answers.asked
-        self.answers = answers
-        self.yes = answers.sum_groups(yes)
-        self.asked = answers.sum_groups(asked)
-        self.expected = answers.sum_groups(answers.expected)
-        self.yes_yes = answers.sum_groups(yes * yes)
-        self.yes_asked = answers.sum_groups(yes * asked)
-        self.asked_asked = answers.sum_groups(asked * asked)
-        self.beyond = answers.sum_groups((yes - answers.expected) ** 2)
 
+def _adjust(
+    observed: FloatArray, drawn: FloatArray, two_sided: bool, joint: list[int]
+) -> tuple[FloatArray, float]:
+    """p of every question, adjusted by the greatest of each draw, and p of the joint ones.
 
-class _Statistic:
-    """The two standardised statistics of one side, as functions of flipped sums.
-
-    Against the expectation: the sum of (yes - expected) inside. Against the reference: each
-    query's part in (share inside less share in the reference), were the two equal; with n inside
-    and m in the reference, a query inside counts m / (n + m) times its yes beyond the pooled
-    share, one of the reference -n / (n + m) times. Signs leave the standard errors as they are.
+    Upwards is the side on which the class lies. The joint statistic is the sum of squares of what
+    lies upwards, held against the sum of all squares in each draw, because the side was seen in
+    the data.
     """
+    greatest = (np.abs(drawn) if two_sided else drawn).max(axis=1, initial=0)
+    squares = (drawn[:, joint] ** 2).sum(axis=1)
+    square = (np.maximum(observed[joint], 0.0) ** 2).sum()
+    return _find_p(greatest, observed), float(_find_p(squares, square))
 
-    def __init__(self, sums: _Sums, side: Side, *, two_sided: bool) -> None:
-        self._sums, self._two_sided = sums, two_sided
-        self._inside, self._reference = side.inside, list(side.reference)
-        self._asked = sums.asked[side.inside]
-        self._reference_asked = sums.asked[self._reference].sum(axis=0)
-        self._compared = (self._reference_asked >= MINIMUM_REFERENCE) & (self._asked > 0)
-        yes = sums.yes[side.inside] + sums.yes[self._reference].sum(axis=0)
-        both = np.maximum(self._asked + self._reference_asked, 1)
-        self._pooled = yes / both
-        self._inner, self._outer = self._reference_asked / both, self._asked / both
-        self._scale = self._find_scale()
 
-    def find_rows(self) -> IntArray:
-        """The queries that can move the statistics."""
-        groups = [self._inside, *(self._reference if self._compared.any() else ())]
-        return np.flatnonzero(np.isin(self._sums.answers.group, groups))
+def _scale_deviations(answers: Answers) -> FloatArray:
+    """One over the standard error of each sum of (yes - expected): groups x K."""
+    squares = answers.sum_groups((answers.yes - answers.expected) ** 2)
+    some = squares > TOLERANCE
+    return np.where(some, 1 / np.sqrt(np.where(some, squares, 1.0)), 0.0)
 
-    def find_greatest(self, yes: FloatArray, asked: FloatArray, expected: FloatArray) -> FloatArray:
-        """The greatest of all statistics in each draw, from flipped sums (groups x K x draws)."""
-        statistics = self._standardise(yes, asked, expected)
-        sizes = np.abs(statistics) if self._two_sided else statistics
-        greatest: FloatArray = sizes.max(axis=(0, 1), initial=0)
-        return greatest
 
-    def describe(self, greatest: FloatArray) -> ShareTest:
-        """The outcome, given the greatest statistic of each draw."""
-        sums, inside, reference = self._sums, self._inside, self._reference
-        observed = self._standardise(
-            sums.yes[..., None], sums.asked[..., None], sums.expected[..., None]
-        )[..., 0]
-        if self._two_sided:
-            observed = observed * np.sign(sums.yes[inside] - sums.expected[inside])
-        ordered = np.sort(greatest)
-        reached = len(ordered) - np.searchsorted(ordered, observed - TOLERANCE)
-        p_values = (1 + reached) / (1 + len(ordered))
-        return ShareTest(
-            yes=sums.yes[inside],
-            asked=self._asked,
-            expected=sums.expected[inside],
-            reference_yes=sums.yes[reference].sum(axis=0),
-            reference_asked=self._reference_asked,
-            compared=self._compared,
-            p_value=np.where(self._compared, p_values.max(axis=0), p_values[0]),
-        )
+def _flip_deviations(answers: Answers, groups: Sequence[int], draws: Draws) -> list[FloatArray]:
+    """Standardised sums of (yes - expected) in each group under random signs: draws x K each.
 
-    def _standardise(self, yes: FloatArray, asked: FloatArray, expected: FloatArray) -> FloatArray:
-        """Both statistics of each question and draw: 2 x K x draws."""
-        pooled = self._pooled[:, None]
-        against_expected = yes[self._inside] - expected[self._inside]
-        inside = yes[self._inside] - pooled * asked[self._inside]
-        reference = yes[self._reference].sum(axis=0) - pooled * asked[self._reference].sum(axis=0)
-        against_reference = self._inner[:, None] * inside - self._outer[:, None] * reference
-        return np.stack([against_expected, against_reference]) * self._scale[..., None]
+    Groups with few queries get every pattern of signs once, the others share their random signs.
+    """
+    shape = (answers.groups, answers.questions)
+    matrix = answers.spread_out(answers.yes - answers.expected)
+    scale = _scale_deviations(answers)
+    rows = [np.flatnonzero(answers.group == group) for group in groups]
+    is_small = [draws.can_enumerate(len(queries)) for queries in rows]
+    flipped: list[list[FloatArray]] = [[] for _ in groups]
+    for place, group in enumerate(groups):
+        if is_small[place]:
+            signs = enumerate_signs(len(rows[place]))
+            sums = (matrix[:, rows[place]] @ signs).reshape(*shape, signs.shape[1])
+            flipped[place].append(sums[group].T * scale[group])
+    chunks = flip_signs(len(answers.group), draws) if not all(is_small) else iter(())
+    for signs in chunks:
+        sums = (matrix @ signs).reshape(*shape, signs.shape[1])
+        for place, group in enumerate(groups):
+            if not is_small[place]:
+                flipped[place].append(sums[group].T * scale[group])
+    return [np.concatenate(drawn) for drawn in flipped]
 
-    def _find_scale(self) -> FloatArray:
-        """One over the standard errors (2 x K), 0 where there is no error or nothing to test."""
-        sums, pooled = self._sums, self._pooled
-        squares = sums.yes_yes - 2 * pooled * sums.yes_asked + pooled**2 * sums.asked_asked
-        variance = np.stack(
-            [
-                sums.beyond[self._inside],
-                self._inner**2 * squares[self._inside]
-                + self._outer**2 * squares[self._reference].sum(axis=0),
-            ]
-        )
-        used = np.stack([self._asked > 0, self._compared]) & (variance > TOLERANCE)
-        return np.where(used, 1 / np.sqrt(np.where(used, variance, 1.0)), 0.0)
+
+def _deal_answers(answers: Answers, side: Side, draws: Draws) -> FloatArray:
+    """Standardised differences of the shares inside and in the reference: (1 + draws) x K.
+
+    The first row is what was observed; in the others the queries of both are dealt out anew.
+    """
+    both = np.flatnonzero(np.isin(answers.group, [side.inside, *side.reference]))
+    yes, asked = (
+        answers.sum_groups(values)[[side.inside, *side.reference]].sum(axis=0)
+        for values in (answers.yes, answers.asked)
+    )
+    pooled = yes / np.maximum(asked, 1)
+    beyond = answers.yes - pooled[answers.question] * answers.asked
+    beyond[np.abs(beyond) < TOLERANCE] = 0.0
+    terms = [
+        answers.spread_out(values, by_group=False)[:, both]
+        for values in (beyond, beyond**2, answers.asked)
+    ]
+    total = np.stack([np.asarray(term.sum(axis=1)).ravel() for term in terms], axis=-1)
+    is_inside = (answers.group[both] == side.inside).astype(np.float64)
+    statistics = []
+    for dealt in deal_queries(is_inside, draws, stream=side.inside):
+        sums = np.stack([(term @ dealt).T for term in terms], axis=-1)
+        statistics.append(standardise_difference(sums, total))
+    return np.concatenate(statistics)
 
 
 def _add_up(place: IntArray, values: FloatArray, size: int) -> FloatArray:
     sums: npt.NDArray[Any] = np.bincount(place, weights=values, minlength=size)
     return sums
+
+
+def _find_p(drawn: FloatArray, observed: FloatArray) -> FloatArray:
+    """Share of the draws that reach what was observed, which counts as a draw itself.
+
+    Phipson and Smyth (2010): a p value by random draws is never zero.
+    """
+    ordered = np.sort(drawn)
+    reached = len(ordered) - np.searchsorted(ordered, observed - TOLERANCE)
+    result: FloatArray = (1 + reached) / (1 + len(ordered))
+    return result

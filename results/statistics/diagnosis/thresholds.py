@@ -4,7 +4,7 @@ LEVEL = 0.05
 """Bound on the share of studies in which a class is falsely called a hole."""
 
 DIRECTION_SHARE, CITATION_SHARE = 0.65, 0.35
-"""How direction and citation divide the level, where both can be tested.
+"""How direction and citation divide the level.
 
 With these shares either can reach it in a class of `MINIMUM_QUERIES` queries.
 """
@@ -32,3 +32,6 @@ SEED = 1960
 
 PERMUTATIONS = 3_999
 """Random draws for each test; fewer where there are many queries, see `resampling`."""
+
+PERMUTATIONS_SHOWN = 199
+"""Draws against the rest for a class that is not concentrated: shown, but decides nothing."""

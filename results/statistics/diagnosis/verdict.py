@@ -49,10 +49,8 @@ def is_concentrated(found: Concentration, p_adjusted: float | None) -> bool:
 
 def weigh_apart(direction: float | None, citation: float | None) -> float:
     """One p for "direction or citation sets it apart" (weighted Bonferroni), 1 with neither."""
-    if direction is None or citation is None:
-        alone = [p for p in (direction, citation) if p is not None]
-        return min([1.0, *alone])
-    return min(1.0, direction / DIRECTION_SHARE, citation / CITATION_SHARE)
+    parts = ((direction, DIRECTION_SHARE), (citation, CITATION_SHARE))
+    return min([1.0, *(p / share for p, share in parts if p is not None)])
 
 
 def decide(*, concentrated: bool, apart: bool, need: Need) -> Verdict:

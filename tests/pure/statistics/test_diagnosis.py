@@ -98,6 +98,30 @@ def test_a_class_that_runs_against_the_habit_of_its_annotators_is_a_hole() -> No
     assert [row.lenient for row in found.leniency] == [0]
 
 
+def test_who_is_higher_in_one_class_only_is_not_lenient() -> None:
+    up = Part("up", [FIRST_HIGHER] * 40 + [AGREED] * 60, 20)
+    down = Part("down", [SECOND_HIGHER] * 11 + [FIRST_HIGHER] * 9 + [AGREED] * 30, 20)
+    even = judge(up, down, Part("even", [FIRST_HIGHER] * 20 + [AGREED] * 60, 20))
+    assert even.holes == ()
+    assert even.leniency[0].p_value < 0.05
+    assert even.leniency[0].lenient is None
+
+
+def test_a_trifle_is_no_hole_however_sure() -> None:
+    """In 20,000 pairs everything differs: here splits by a third, then direction by 8 points."""
+    rest = Part("rest", [FIRST_HIGHER] * 500 + [SECOND_HIGHER] * 500 + [AGREED] * 9000, 2000)
+    more = Part("more", [FIRST_HIGHER] * 1330 + [AGREED] * 8670, 2000)
+    found = class_named(judge(more, rest), "more")
+    assert found.p_adjusted is not None
+    assert found.p_adjusted < 0.01
+    assert found.verdict == "noise"
+    assert "less than one and a half times as often" in found.advice
+    leaning = Part("more", [FIRST_HIGHER] * 1160 + [SECOND_HIGHER] * 840 + [AGREED] * 8000, 2000)
+    found = class_named(judge(leaning, rest), "more")
+    assert found.directions[0].p_value < 0.01
+    assert found.verdict == "slips"
+
+
 def test_citing_apart_makes_a_hole_where_no_direction_does() -> None:
     splits = [APART_FIRST_HIGHER] * 14 + [APART_SECOND_HIGHER] * 14
     found = judge(Part("hole", splits + [AGREED] * 52, 16), QUIET)
@@ -148,7 +172,7 @@ def test_a_hole_is_found_among_three_annotators_of_whom_one_reads_apart() -> Non
     hole = class_named(judge(Part("hole", apart, 16), rest), "hole")
     assert hole.verdict == "hole"
     (against_all,) = [row for row in hole.directions if row.b is None and row.a == 2]
-    assert (against_all.a_higher, against_all.b_higher) == (0, 40)
+    assert (against_all.a_higher, against_all.b_higher) == (0, 20)
 
 
 def test_a_class_with_other_numbers_of_labels_has_nothing_to_be_compared_with() -> None:

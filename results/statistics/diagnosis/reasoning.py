@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from results.statistics.counts import compare_labels
 from results.statistics.diagnosis.citation import (
     Citation,
     Readings,
@@ -40,11 +39,10 @@ from results.statistics.diagnosis.sentences import (
     say_study,
     say_what_to_do,
 )
-from results.statistics.diagnosis.shares import Answers, ShareTest, Side, compare_shares
+from results.statistics.diagnosis.shares import Answers, Side, choose_reference, compare_shares
 from results.statistics.diagnosis.thresholds import (
     LEVEL,
     MINIMUM_EXCESS,
-    MINIMUM_REFERENCE,
     PERMUTATIONS,
     SEED,
 )
@@ -59,7 +57,7 @@ from results.statistics.diagnosis.verdict import (
     weigh_apart,
 )
 from results.statistics.splits import ClassSplits, find_spread, splits_by_class, splits_by_grades
-from results.statistics.table import NONE, FloatArray, LabelTable
+from results.statistics.table import NONE, LabelTable
 
 
 def diagnose(
@@ -125,6 +123,7 @@ class _Evidence:
     p_adjusted: float | None
     concentrated: bool
     directions: tuple[Direction, ...]
+    joint_p: float | None
     citation: Citation
 
     @property
@@ -135,9 +134,16 @@ class _Evidence:
 
     @property
     def direction_p(self) -> float | None:
+        """One p for a direction of the class's own, `None` where no two labels differ.
+
+        Two annotators have one contrast. Of three and more all are tested together, because a hole
+        that divides them shows a little in many contrasts.
+        """
         if not self.directions:
             return None
-        return 1.0 if self.leading is None else self.leading.p_value
+        if self.leading is None:
+            return 1.0
+        return self.leading.p_value if self.joint_p is None else self.joint_p
 
     @property
     def citation_p(self) -> float | None:
@@ -156,7 +162,7 @@ def _read_study(people: LabelTable, draws: Draws) -> _Study:
         split_table=split_table,
         classes=[row for row in splits_by_class(people) if row.code != NONE],
         queries=count_query_splits(people),
-        directed=count_directed(compare_labels(split_table), group, groups),
+        directed=count_directed(split_table, group, groups),
         readings=readings,
         citations=ask_citations(readings, group, groups),
         draws=draws,
@@ -175,8 +181,19 @@ def _gather_evidence(study: _Study) -> list[_Evidence]:
     found = measure_concentration(study.queries, len(study.classes), study.draws)
     adjusted = holm([row.p_value for row in found])
     concentrated = list(map(is_concentrated, found, adjusted))
-    directions = _compare_classes(study, study.directed.answers, concentrated, two_sided=True)
-    citations = _compare_classes(study, study.citations, concentrated, two_sided=False)
+    directions = compare_shares(
+        study.directed.answers,
+        _choose_sides(study, study.directed.answers, concentrated),
+        two_sided=True,
+        draws=study.draws,
+        joint=study.directed.against_others,
+    )
+    citations = compare_shares(
+        study.citations,
+        _choose_sides(study, study.citations, concentrated),
+        two_sided=False,
+        draws=study.draws,
+    )
     return [
         _Evidence(
             splits=row,
@@ -184,34 +201,23 @@ def _gather_evidence(study: _Study) -> list[_Evidence]:
             p_adjusted=adjusted[row.code],
             concentrated=concentrated[row.code],
             directions=tuple(describe_directions(study.directed, directions[row.code])),
+            joint_p=directions[row.code].joint_p,
             citation=describe_citation(study.split_table.of_class(row.code), citations[row.code]),
         )
         for row in study.classes
     ]
 
 
-def _compare_classes(
-    study: _Study, answers: Answers, concentrated: list[bool], *, two_sided: bool
-) -> list[ShareTest]:
-    asked = answers.sum_groups(answers.asked)
-    sides = [
-        Side(row.code, _choose_reference(row.code, asked, concentrated)) for row in study.classes
+def _choose_sides(study: _Study, answers: Answers, concentrated: list[bool]) -> list[Side]:
+    yes, asked = answers.sum_groups(answers.yes), answers.sum_groups(answers.asked)
+    return [
+        Side(
+            row.code,
+            choose_reference(row.code, yes, asked, concentrated),
+            hangs_on=concentrated[row.code],
+        )
+        for row in study.classes
     ]
-    return compare_shares(answers, sides, two_sided=two_sided, draws=study.draws)
-
-
-def _choose_reference(code: int, asked: FloatArray, concentrated: list[bool]) -> tuple[int, ...]:
-    """The groups to compare a class with, given the answers of each group (groups x K).
-
-    Other concentrated classes may be holes themselves, and two holes would excuse each other. They
-    are left out wherever no question loses its reference by that.
-    """
-    rest = [group for group in range(len(asked)) if group != code]
-    sound = [group for group in rest if group >= len(concentrated) or not concentrated[group]]
-    enough, still_enough = (
-        asked[groups].sum(axis=0) >= MINIMUM_REFERENCE for groups in (rest, sound)
-    )
-    return tuple(sound if np.array_equal(enough, still_enough) else rest)
 
 
 def _judge_classes(study: _Study, evidence: list[_Evidence]) -> tuple[ClassDiagnosis, ...]:
