@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.models import Claim, Judgment
+from annotation.assigned import keep_assigned, leave_out_judged_anew
+from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.quotas import count_allowance
 from studies.models import Member, Pair, Quota, Round
 from studies.selectors import list_open_rounds
@@ -32,7 +33,7 @@ def list_unlabelled_pairs(
     """The pairs of these queries without this annotator's label; keys and public ids only."""
     own = Judgment.objects.filter(round=round, annotator=annotator, pair=OuterRef("pk"))
     pairs = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
-    return list(pairs.only("pk", "public_id", "query_id"))
+    return list(keep_assigned(pairs, round, annotator.pk).only("pk", "public_id", "query_id"))
 
 
 def get_pair(pair_id: int) -> Pair:
@@ -72,12 +73,13 @@ def find_when_held_queries_free(annotator: Member) -> datetime | None:
     """When the first hold of somebody else on a query of an open round runs out, if there is
     one that this annotator could then take."""
     own = Claim.objects.filter(round_query=OuterRef("round_query"), annotator=annotator)
+    assigned = RoundAssignment.objects.filter(round=OuterRef("round_query__round"))
     held = Claim.objects.filter(
         round_query__round__in=list_open_rounds(annotator.study),
         round_query__annotators__isnull=False,
         state=Claim.State.HELD,
         expires_at__gt=timezone.now(),
-    )
+    ).exclude(Exists(assigned))
     frees_at: datetime | None = (
         held.exclude(annotator=annotator)
         .exclude(Exists(own.exclude(state=Claim.State.LAPSED)))
@@ -93,9 +95,10 @@ def has_judged_own_share(annotator: Member) -> bool:
 
 
 def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
-    """The annotator's labels, latest first, with what the list of them shows."""
+    """The annotator's labels, latest first, with what the list of them shows. Those of pairs
+    that they are to judge anew, blind, come back once that is done."""
     return (
-        Judgment.objects.filter(annotator=annotator)
+        leave_out_judged_anew(Judgment.objects.filter(annotator=annotator))
         .select_related("pair__query", "pair__document", "round", "decided_by", "clause")
         .order_by("-pk")
     )
@@ -103,8 +106,10 @@ def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
 
 def get_own_label(annotator: Member, public_id: uuid.UUID) -> Judgment | None:
     return (
-        Judgment.objects.filter(
-            annotator=annotator, public_id=public_id, source=Judgment.Source.APP
+        leave_out_judged_anew(
+            Judgment.objects.filter(
+                annotator=annotator, public_id=public_id, source=Judgment.Source.APP
+            )
         )
         .select_related(
             "round",

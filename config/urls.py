@@ -12,6 +12,7 @@ urlpatterns = [
     path("language/setlang/", set_language, name="set_language"),
     path("healthz", views.healthz, name="healthz"),
     path("", include("studies.urls")),
+    path("studies/<slug:slug>/rubric/recheck/", include("results.recheck_urls")),
     path("studies/<slug:slug>/rubric/", include("studies.rubric_urls")),
     path("studies/<slug:slug>/", include("annotation.urls")),
     path("studies/<slug:slug>/", include("results.urls")),

@@ -1,9 +1,10 @@
 """The blind collection: who holds which query, and who labelled what."""
 
+from annotation.models.assignments import RoundAssignment
 from annotation.models.carried import CarriedLabel
 from annotation.models.claims import Claim
 from annotation.models.judgments import Judgment
 from annotation.models.reports import ProblemReport
 from annotation.models.rubrics import RubricTold
 
-__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport", "RubricTold"]
+__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport", "RoundAssignment", "RubricTold"]

@@ -14,12 +14,15 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Claim, Judgment
+from annotation.assigned import is_assigned, keep_assigned
+from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.quotas import is_within_quota, list_allowed
 from annotation.shuffle import Shuffler
 from studies.models import Member, Pair, Round, RoundQuery, Study
 from studies.services.log import record_action
 
+# Longer than any study.
+ASSIGNED_HOLD = timedelta(days=36500)
 PAIR_COUNTS_KEPT = 60  # seconds
 
 
@@ -123,7 +126,11 @@ def take_place(
     if round_query.annotators is not None and slot > round_query.annotators:
         return None
     study = round_query.round.study
-    defaults = {"state": Claim.State.HELD, "slot": slot, "expires_at": expiry(study)}
+    defaults = {
+        "state": Claim.State.HELD,
+        "slot": slot,
+        "expires_at": expiry_in(round_query.round),
+    }
     if open_pairs is not None:
         defaults["open_pairs"] = open_pairs
     claim, is_new = Claim.objects.update_or_create(
@@ -170,9 +177,10 @@ def settle_claim(claim: Claim) -> Counter[int]:
     own = Judgment.objects.filter(
         round=round_query.round_id, annotator=claim.annotator_id, pair=OuterRef("pk")
     )
-    is_unfinished = Pair.objects.filter(query=round_query.query_id).exclude(Exists(own)).exists()
+    pairs = Pair.objects.filter(query=round_query.query_id).exclude(Exists(own))
+    is_unfinished = keep_assigned(pairs, round_query.round, claim.annotator_id).exists()
     claim.state = Claim.State.HELD if is_unfinished else Claim.State.FINISHED
-    claim.expires_at = expiry(round_query.round.study)
+    claim.expires_at = expiry_in(round_query.round)
     claim.save(update_fields=["state", "expires_at"])
     return Counter() if is_unfinished else set_surplus_aside(round_query)
 
@@ -217,12 +225,19 @@ def reopen_grown_claims(study: Study) -> int:
         pair=OuterRef("pk"),
     )
     unlabelled = Pair.objects.filter(query=OuterRef("round_query__query")).exclude(Exists(own))
+    assigned = RoundAssignment.objects.filter(round=OuterRef("round_query__round"))
     return Claim.objects.filter(
         Exists(unlabelled),
+        ~Exists(assigned),
         round_query__round__study=study,
         round_query__round__closed_at__isnull=True,
         state=Claim.State.FINISHED,
     ).update(state=Claim.State.HELD, expires_at=expiry(study))
+
+
+def expiry_in(round: Round) -> datetime:
+    """Until when a query of the round is held: what is assigned to somebody stays theirs."""
+    return timezone.now() + ASSIGNED_HOLD if is_assigned(round) else expiry(round.study)
 
 
 def expiry(study: Study) -> datetime:

@@ -1,0 +1,37 @@
+"""Rounds that give single pairs to single people, as a recheck does."""
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.models import Judgment, RoundAssignment
+from studies.models import Pair, Round
+
+ASSIGNED_KINDS = (Round.Kind.RECHECK, Round.Kind.RELABEL)
+
+
+def is_assigned(round: Round) -> bool:
+    """Whether the round gives out single pairs; other kinds of rounds are not even asked."""
+    if round.kind not in ASSIGNED_KINDS:
+        return False
+    return RoundAssignment.objects.filter(round=round).exists()
+
+
+def keep_assigned(pairs: QuerySet[Pair], round: Round, annotator_id: int) -> QuerySet[Pair]:
+    """Of these pairs those that the annotator meets in the round: all, or those assigned."""
+    if not is_assigned(round):
+        return pairs
+    assigned = RoundAssignment.objects.filter(
+        round=round, annotator=annotator_id, pair=OuterRef("pk")
+    )
+    return pairs.filter(Exists(assigned))
+
+
+def leave_out_judged_anew(labels: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Labels without those whose pair their annotator is to judge anew, blind, in an open round
+    and has not judged there yet."""
+    judged = Judgment.objects.filter(
+        round=OuterRef("round"), annotator=OuterRef("annotator"), pair=OuterRef("pair")
+    )
+    anew = RoundAssignment.objects.filter(
+        pair=OuterRef("pair"), annotator=OuterRef("annotator"), round__closed_at__isnull=True
+    ).exclude(round=OuterRef("round"))
+    return labels.exclude(Exists(anew.exclude(Exists(judged))))

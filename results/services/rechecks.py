@@ -1,0 +1,288 @@
+"""After a change of the rubric: which labels it touches, and giving exactly those back."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.db.models import Avg, Max
+from django.utils.translation import gettext as _
+
+from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
+from annotation.progress.pace import SECONDS_PER_PAIR, count_hours
+from annotation.services.claims import expiry_in
+from results.selectors.touched import CurrentLabel, stream_current_labels
+from studies.formats.records import RubricFile
+from studies.models import Member, Round, RoundQuery, RubricVersion, Study
+from studies.rubric_diff import (
+    Change,
+    ClauseChange,
+    DimensionChange,
+    EdgeCaseChange,
+    GradeChange,
+    RubricDiff,
+    compare_rubrics,
+)
+from studies.services.log import record_action
+from studies.services.rubrics import describe_rubric
+
+BATCH = 2000
+
+
+class RecheckRefused(Exception):
+    """No round was opened, for a reason that an admin can act on."""
+
+
+@dataclass
+class TouchedBy:
+    """What one change touches: labels and pairs; `change` is the newest of its kind."""
+
+    key: str
+    change: Change
+    labels: int = 0
+    pairs: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Touched:
+    """What the changes up to a version touch, and what becomes of every current label.
+
+    `back` go back to their annotators, `untouched` and `kept` are carried forward, `not_asked`
+    are touched but their annotator cannot judge again, `given_back` are in an open round already,
+    `valid` were given under the version or carried to it before, `examples` are touched but
+    stand in the rubric as an example.
+    """
+
+    version: RubricVersion
+    by_change: dict[str, TouchedBy] = field(default_factory=dict)
+    back: list[CurrentLabel] = field(default_factory=list)
+    untouched: list[int] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    not_asked: int = 0
+    given_back: int = 0
+    valid: int = 0
+    examples: int = 0
+    seconds_per_pair: float = SECONDS_PER_PAIR
+
+    @property
+    def pairs(self) -> int:
+        return len({label.pair for label in self.back})
+
+    @property
+    def hours(self) -> float:
+        return count_hours(len(self.back), self.seconds_per_pair)
+
+    def count_by_annotator(self) -> dict[int, int]:
+        """Pairs that go back to each annotator (keys)."""
+        return dict(Counter(label.annotator for label in self.back))
+
+
+def find_touched(
+    study: Study, version: RubricVersion, *, chosen: Collection[str] | None = None
+) -> Touched:
+    """Sort every current label by what the changes up to a version mean for it.
+
+    Each label is compared with what was said under the version it is valid under. `chosen` names
+    the changes (by key) to recheck for; None means all. A label that only others concern is kept.
+    """
+    found = Touched(version, seconds_per_pair=measure_seconds(study))
+    target = describe_rubric(version)
+    diffs = _compare_with_earlier(study, version, target)
+    for diff in diffs.values():
+        for change in diff.changes:
+            key = name_change(change)
+            found.by_change.setdefault(key, TouchedBy(key, change))
+    examples = _list_examples(target)
+    for label in stream_current_labels(study, up_to=version.number):
+        if label.version == version.number:
+            found.valid += 1
+        else:
+            _sort_label(found, label, diffs[label.version], examples, chosen)
+    return found
+
+
+def _sort_label(
+    found: Touched,
+    label: CurrentLabel,
+    diff: RubricDiff,
+    examples: set[tuple[str, str]],
+    chosen: Collection[str] | None,
+) -> None:
+    keys = [name_change(change) for change in diff.changes if change.concerns(label.facts)]
+    for key in keys:
+        found.by_change[key].labels += 1
+        found.by_change[key].pairs.add(label.pair)
+    if not keys:
+        found.untouched.append(label.key)
+    elif label.is_given_back:
+        found.given_back += 1
+    elif chosen is not None and not set(keys) & set(chosen):
+        found.kept.append(label.key)
+    elif _is_example(label, examples):
+        found.examples += 1
+        found.kept.append(label.key)
+    elif not label.can_be_asked:
+        found.not_asked += 1
+    else:
+        found.back.append(label)
+
+
+def name_change(change: Change) -> str:
+    """A key for a change that forms can carry: the same part of the rubric has the same key."""
+    match change:
+        case GradeChange():
+            return f"grade:{change.value}"
+        case DimensionChange():
+            return f"dimension:{change.name}"
+        case ClauseChange():
+            return f"clause:{change.dimension}:{change.name}"
+        case EdgeCaseChange():
+            return f"edge:{change.case}"
+
+
+def measure_seconds(study: Study) -> float:
+    """Mean active seconds for a pair, as measured in the study; assumed before there are any."""
+    measured = Judgment.objects.filter(
+        round__study=study, source=Judgment.Source.APP, active_seconds__gt=0
+    ).aggregate(mean=Avg("active_seconds"))["mean"]
+    return float(measured or SECONDS_PER_PAIR)
+
+
+@transaction.atomic
+def open_recheck(
+    *, study: Study, version: RubricVersion, by: Member, chosen: Collection[str] | None = None
+) -> Round:
+    """Open a round that gives the touched labels' pairs back to their annotators, and carry the
+    other labels forward.
+
+    One at a time in a study, so that of two clicks the second finds nothing left to open.
+    Raises RecheckRefused where there is nothing to give back.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)
+    found = find_touched(study, version, chosen=chosen)
+    if not found.back:
+        raise RecheckRefused(_("There is no pair to give back: no round was opened."))
+    round = Round.objects.create(
+        study=study,
+        name=_name_round(study, version),
+        kind=Round.Kind.RECHECK,
+        rubric_version=version,
+        position=_next_position(study),
+    )
+    _assign(round, found.back)
+    carry_forward(found, by=by)
+    record_action(
+        study,
+        "recheck.opened",
+        user=by.user,
+        member=by,
+        data={
+            "round": round.name,
+            "rubric_version": version.number,
+            "changes": sorted(found.by_change if chosen is None else chosen),
+            "labels": len(found.back),
+            "pairs": found.pairs,
+        },
+    )
+    return round
+
+
+def carry_forward(found: Touched, *, by: Member) -> int:
+    """Say of the labels that are not given back that they are valid under the version; returns
+    how many were. The log tells the counts, the rows themselves name each label."""
+    rows = [(key, CarriedLabel.Why.UNTOUCHED) for key in found.untouched]
+    rows += [(key, CarriedLabel.Why.KEPT) for key in found.kept]
+    if not rows:
+        return 0
+    CarriedLabel.objects.bulk_create(
+        (
+            CarriedLabel(judgment_id=key, rubric_version=found.version, why=why, by=by)
+            for key, why in rows
+        ),
+        batch_size=BATCH,
+    )
+    record_action(
+        by.study,
+        "labels.carried",
+        user=by.user,
+        member=by,
+        data={
+            "rubric_version": found.version.number,
+            "untouched": len(found.untouched),
+            "kept": len(found.kept),
+        },
+    )
+    return len(rows)
+
+
+@transaction.atomic
+def carry_all_untouched(*, study: Study, version: RubricVersion, by: Member) -> int:
+    """Carry forward what no change concerns, without opening a round; returns how many labels."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    found = find_touched(study, version)
+    found.kept = []
+    return carry_forward(found, by=by)
+
+
+def _assign(round: Round, labels: Iterable[CurrentLabel]) -> None:
+    """Assign each pair to the annotator of its label, and hold its query for them."""
+    annotators: dict[int, dict[int, None]] = defaultdict(dict)
+    rows = []
+    for label in labels:
+        annotators[label.query].setdefault(label.annotator)
+        rows.append(RoundAssignment(round=round, pair_id=label.pair, annotator_id=label.annotator))
+    RoundAssignment.objects.bulk_create(rows, batch_size=BATCH)
+    queries = RoundQuery.objects.bulk_create(
+        (
+            RoundQuery(round=round, query_id=query, annotators=len(found))
+            for query, found in annotators.items()
+        ),
+        batch_size=BATCH,
+    )
+    Claim.objects.bulk_create(_hold(round, queries, annotators), batch_size=BATCH)
+
+
+def _hold(
+    round: Round, queries: Iterable[RoundQuery], annotators: dict[int, dict[int, None]]
+) -> Iterator[Claim]:
+    expires_at = expiry_in(round)
+    for round_query in queries:
+        for slot, annotator in enumerate(annotators[round_query.query_id], start=1):
+            yield Claim(
+                round_query=round_query,
+                annotator_id=annotator,
+                slot=slot,
+                expires_at=expires_at,
+            )
+
+
+def _compare_with_earlier(
+    study: Study, version: RubricVersion, target: RubricFile
+) -> dict[int, RubricDiff]:
+    earlier = study.rubric_versions.filter(number__lt=version.number).order_by("number")
+    return {one.number: compare_rubrics(describe_rubric(one), target) for one in earlier}
+
+
+def _list_examples(rubric: RubricFile) -> set[tuple[str, str]]:
+    return {
+        (example.query, example.document)
+        for grade in rubric.grades or []
+        for example in grade.examples
+    }
+
+
+def _is_example(label: CurrentLabel, examples: set[tuple[str, str]]) -> bool:
+    queries, documents = label.texts
+    return any((query, document) in examples for query in queries for document in documents)
+
+
+def _name_round(study: Study, version: RubricVersion) -> str:
+    name = f"recheck-{version.number}"
+    taken = set(study.rounds.values_list("name", flat=True))
+    numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
+
+
+def _next_position(study: Study) -> int:
+    last: int | None = study.rounds.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1

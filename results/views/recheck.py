@@ -1,0 +1,108 @@
+"""After a change of the rubric: what it touches is shown first, then given back in one step."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from results.recheck_contexts import show_recheck
+from results.services.rechecks import RecheckRefused, carry_all_untouched, open_recheck
+from studies.access import StudyAccess, get_study_for_role
+from studies.models import Role, RubricVersion
+
+CONFLICT = 409
+
+
+@require_safe
+@login_required
+def recheck(request: HttpRequest, slug: str) -> HttpResponse:
+    access = get_study_for_role(request, slug, Role.ADMIN)
+    return render_recheck(request, access, find_version(access, request.GET), request.GET)
+
+
+@require_POST
+@login_required
+def open_round(request: HttpRequest, slug: str) -> HttpResponse:
+    access = get_study_for_role(request, slug, Role.ADMIN)
+    version = find_version(access, request.POST)
+    if version is None:
+        return render_recheck(request, access, version, request.POST, status=CONFLICT)
+    try:
+        opened = open_recheck(
+            study=access.study, version=version, by=access.member, chosen=read_chosen(request.POST)
+        )
+    except RecheckRefused as refusal:
+        return render_recheck(
+            request, access, version, request.POST, problem=str(refusal), status=CONFLICT
+        )
+    messages.success(
+        request,
+        _("The round “%(round)s” is open: its pairs come next to those who labelled them.")
+        % {"round": opened.name},
+    )
+    return redirect(f"{reverse('recheck:page', args=[slug])}?to={version.number}")
+
+
+@require_POST
+@login_required
+def carry(request: HttpRequest, slug: str) -> HttpResponse:
+    """Carry forward what no change concerns, without opening a round."""
+    access = get_study_for_role(request, slug, Role.ADMIN)
+    version = find_version(access, request.POST)
+    count = 0
+    if version is not None:
+        count = carry_all_untouched(study=access.study, version=version, by=access.member)
+    if version is None or not count:
+        problem = _("There is no label to carry forward. Nothing was changed.")
+        return render_recheck(
+            request, access, version, request.POST, problem=problem, status=CONFLICT
+        )
+    messages.success(
+        request,
+        ngettext(
+            "%(count)d label counts under rubric %(number)d too, unchanged by it.",
+            "%(count)d labels count under rubric %(number)d too, unchanged by it.",
+            count,
+        )
+        % {"count": count, "number": version.number},
+    )
+    return redirect(f"{reverse('recheck:page', args=[slug])}?to={version.number}")
+
+
+def find_version(access: StudyAccess, data: QueryDict) -> RubricVersion | None:
+    """The version that the address or form names, else the newest; None where there is only
+    one. Raises Http404 for one that does not exist."""
+    versions = RubricVersion.objects.filter(
+        study=access.study, published_at__isnull=False, number__gt=1
+    ).order_by("-number")
+    number = data.get("to", "")
+    if not number:
+        return versions.first()
+    is_number = number.isascii() and number.isdecimal() and len(number) < 10
+    version = versions.filter(number=int(number)).first() if is_number else None
+    if version is None:
+        raise Http404("No such later version.")
+    return version
+
+
+def read_chosen(data: QueryDict) -> list[str] | None:
+    """The changes ticked in the form; None, for all of them, before the form was ever sent."""
+    return data.getlist("change") if "chosen" in data else None
+
+
+def render_recheck(
+    request: HttpRequest,
+    access: StudyAccess,
+    version: RubricVersion | None,
+    data: QueryDict,
+    *,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    page = show_recheck(access.study, version, read_chosen(data)) if version else None
+    context = {"study": access.study, "page": page, "problem": problem}
+    return render(request, "results/recheck.html", context, status=status)

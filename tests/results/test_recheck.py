@@ -1,0 +1,290 @@
+"""After a change of the rubric: exactly what it touches goes back, blind; the rest is carried."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
+from annotation.services.claims import reopen_grown_claims
+from results.models import Cause, FinalLabel
+from results.services.rechecks import find_touched, open_recheck
+from results.services.revision import account_for_revision
+from studies.formats.records import ClauseSpec, ExampleSpec, RubricFile
+from studies.models import Action, Member, Pair, Round, RubricVersion
+from studies.services.rubrics import describe_rubric, publish_rubric
+from tests import factories as make
+from tests.annotation.clients import run_together
+from tests.cast import Cast
+from tests.pages import log_in, post_form, read_forms
+from tests.results.labelled import label_cast
+
+RECHECK = "/studies/alpha/rubric/recheck/"
+JUDGE = "/studies/alpha/judge/"
+
+
+def publish_with(
+    cast: Cast, clause: ClauseSpec, *, note: str = "Steps.", dimension: int = 0
+) -> RubricVersion:
+    """The newest version with one more clause."""
+    rubric = describe_rubric(cast.study.rubric_versions.order_by("-number").first())
+    rubric.dimensions[dimension].clauses.append(clause)
+    return publish_rubric(
+        study=cast.study,
+        rubric=RubricFile(rubric.grades, rubric.dimensions, rubric.edge_cases, note),
+    )
+
+
+@pytest.fixture
+def second(cast: Cast) -> RubricVersion:
+    """Both annotators have judged everything and the main round is closed; then a clause for
+    procedural queries (the first three pairs) is added."""
+    label_cast(cast)
+    cast.main.closed_at = cast.main.opens_at
+    cast.main.save()
+    return publish_with(cast, ClauseSpec("steps", ["procedural"], "Every step, in order.", 0))
+
+
+def start(cast: Cast, version: RubricVersion) -> Round:
+    return open_recheck(study=cast.study, version=version, by=cast.max)
+
+
+def judge_all(client: Client, grade: str) -> list[str]:
+    """Judge to the end; returns the pages on which a pair was shown."""
+    pages = []
+    while True:
+        page = client.get(JUDGE)
+        forms = read_forms(page)
+        if "rubric-changed-form" in forms:
+            post_form(client, forms["rubric-changed-form"], JUDGE + "rubric/")
+        elif "judgment-form" in forms:
+            pages.append(page.content.decode())
+            choice = {"grade": grade, "decided_by": "answerability", "clause": "steps"}
+            post_form(client, forms["judgment-form"], JUDGE, **choice)
+        else:
+            return pages
+
+
+def test_only_labels_of_the_class_are_touched(cast: Cast, second: RubricVersion) -> None:
+    found = find_touched(cast.study, second)
+    assert {label.pair for label in found.back} == {pair.pk for pair in cast.pairs[:3]}
+    assert (len(found.back), len(found.untouched), found.pairs) == (6, 12, 3)
+    assert found.hours == pytest.approx(6 * 2.0 / 3600)
+    assert found.count_by_annotator() == {cast.ana.pk: 3, cast.ben.pk: 3}
+
+
+def test_a_pair_whose_adjudication_named_the_gap_is_touched(
+    cast: Cast, second: RubricVersion
+) -> None:
+    for pair, cause in ((cast.pairs[3], Cause.RUBRIC), (cast.pairs[4], Cause.SLIP)):
+        FinalLabel.objects.create(
+            pair=pair,
+            grade=0,
+            decided_by=cast.rubric.dimensions.first(),
+            cause=cause,
+            reason="Silent.",
+            rubric_version=cast.rubric,
+        )
+    touched = {label.pair for label in find_touched(cast.study, second).back}
+    assert touched == {pair.pk for pair in cast.pairs[:4]}
+
+
+def test_one_post_gives_the_pairs_back_and_carries_the_rest(
+    cast: Cast, second: RubricVersion
+) -> None:
+    admin = log_in(cast.max)
+    form = read_forms(admin.get(RECHECK))["recheck-form"]
+    assert post_form(admin, form, RECHECK, change="clause:answerability:steps").status_code == 302
+    recheck = cast.study.rounds.get(kind=Round.Kind.RECHECK)
+    assert (recheck.name, recheck.rubric_version) == ("recheck-2", second)
+    assigned = set(recheck.assignments.values_list("pair", "annotator"))
+    assert assigned == {(p.pk, a.pk) for p in cast.pairs[:3] for a in (cast.ana, cast.ben)}
+    carried = CarriedLabel.objects.filter(rubric_version=second, by=cast.max, why="untouched")
+    assert carried.count() == 12
+    assert Action.objects.get(name="recheck.opened").data["labels"] == 6
+    assert Action.objects.get(name="labels.carried").data["untouched"] == 12
+
+
+def test_each_annotator_judges_exactly_their_pairs_and_blind(
+    cast: Cast, second: RubricVersion
+) -> None:
+    recheck = start(cast, second)
+    pages = judge_all(log_in(cast.ana), "2")
+    assert len(pages) == 3
+    assert not any("checked" in page.partition('id="judgment-form"')[2] for page in pages)
+    labels = Judgment.objects.filter(round=recheck)
+    assert set(labels.values_list("pair", flat=True)) == {pair.pk for pair in cast.pairs[:3]}
+    assert set(labels.values_list("rubric_version", flat=True)) == {second.pk}
+    assert set(Claim.objects.filter(annotator=cast.ana).values_list("state", flat=True)) == {
+        "finished"
+    }
+    assert not labels.filter(annotator=cast.ben).exists()
+
+
+def test_nobody_else_is_served_from_the_round(cast: Cast, second: RubricVersion) -> None:
+    start(cast, second)
+    page = log_in(cast.uma).get(JUDGE)
+    assert "judgment-form" not in read_forms(page)
+    assert page.context["nothing"].reason == "all_done"
+
+
+def test_own_old_label_is_out_of_reach_until_the_pair_is_judged_anew(
+    cast: Cast, second: RubricVersion
+) -> None:
+    old = Judgment.objects.get(annotator=cast.ana, pair=cast.pairs[0])
+    start(cast, second)
+    ana, address = log_in(cast.ana), f"/studies/alpha/labels/{old.public_id}/"
+    assert ana.get(address).status_code == 404
+    assert len(ana.get("/studies/alpha/labels/").context["labels"]) == 6
+    judge_all(ana, "1")
+    assert ana.get(address).status_code == 200
+    assert len(ana.get("/studies/alpha/labels/").context["labels"]) == 12
+
+
+def test_taking_a_recheck_label_back_brings_the_pair_again(
+    cast: Cast, second: RubricVersion
+) -> None:
+    recheck = start(cast, second)
+    ana = log_in(cast.ana)
+    judge_all(ana, "1")
+    latest = Judgment.objects.filter(round=recheck).latest("pk")
+    ana.post(JUDGE + "undo/", {"judgment": latest.public_id})
+    assert len(judge_all(ana, "0")) == 1
+    assert Judgment.objects.filter(round=recheck, annotator=cast.ana).count() == 3
+
+
+def test_a_query_that_grows_gives_no_new_pair_to_a_recheck(
+    cast: Cast, second: RubricVersion
+) -> None:
+    start(cast, second)
+    judge_all(log_in(cast.ana), "1")
+    make.make_pair(cast.pairs[0].query)
+    reopen_grown_claims(cast.study)
+    assert judge_all(log_in(cast.ana), "1") == []
+
+
+def test_the_account_compares_all_pairs_once_the_recheck_is_done(
+    cast: Cast, second: RubricVersion
+) -> None:
+    start(cast, second)
+    for member in (cast.ana, cast.ben):
+        judge_all(log_in(member), "1")
+    account = account_for_revision(cast.study, before=1, after=2)
+    assert (account["pairs_compared"], account["after"]["carried"]) == (9, 12)
+    assert (account["before"]["splits"], account["after"]["splits"]) == (2, 0)
+
+
+def test_a_second_post_opens_nothing(cast: Cast, second: RubricVersion) -> None:
+    admin = log_in(cast.max)
+    data = {"to": "2"}
+    assert admin.post(RECHECK + "open/", data).status_code == 302
+    again = admin.post(RECHECK + "open/", data)
+    assert again.status_code == 409
+    assert "no round was opened" in again.content.decode()
+    assert "6 labels are in an open recheck already" in admin.get(RECHECK).content.decode()
+    assert cast.study.rounds.filter(kind=Round.Kind.RECHECK).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_at_once_open_one_recheck(cast: Cast, second: RubricVersion) -> None:
+    clients = [log_in(member) for member in (cast.max, cast.uma)]
+    answers = run_together(
+        [lambda one=one: one.post(RECHECK + "open/", {"to": "2"}).status_code for one in clients]
+    )
+    assert sorted(answers) == [302, 409]
+    assert RoundAssignment.objects.count() == 6
+    assert CarriedLabel.objects.count() == 12
+
+
+def test_changes_that_are_not_chosen_keep_their_labels_and_say_so(
+    cast: Cast, second: RubricVersion
+) -> None:
+    publish_with(cast, ClauseSpec("dated", ["factual"], "In force?"), dimension=1)
+    admin = log_in(cast.max)
+    data = {"to": "3", "chosen": "1", "change": "clause:recency:dated"}
+    page = admin.get(RECHECK, data).context["page"]
+    assert (page.labels, page.kept, page.untouched) == ("6", "6", "6")
+    admin.post(RECHECK + "open/", data)
+    assert set(RoundAssignment.objects.values_list("pair", flat=True)) == {
+        pair.pk for pair in cast.pairs[3:6]
+    }
+    assert CarriedLabel.objects.filter(why="kept").count() == 6
+
+
+def test_labels_whose_annotator_cannot_judge_are_counted_not_carried(
+    cast: Cast, second: RubricVersion
+) -> None:
+    imported = make.make_member(cast.study, "wanda", with_account=False)
+    machine = make.make_member(cast.study, "model", with_account=False, is_machine=True)
+    for pair in cast.pairs[:4]:
+        for member in (imported, machine):
+            make.make_judgment(cast.main, pair, member, 0, source="import")
+    Member.objects.filter(pk=cast.ben.pk).update(is_active=False)
+    found = find_touched(cast.study, second)
+    assert (len(found.back), found.not_asked, len(found.untouched)) == (3, 6, 13)
+
+
+def test_a_pair_that_is_an_example_of_the_rubric_is_not_given_back(
+    cast: Cast, second: RubricVersion
+) -> None:
+    rubric = describe_rubric(second)
+    pair = Pair.objects.select_related("query", "document").get(pk=cast.pairs[0].pk)
+    example = ExampleSpec("positive", pair.query.text, pair.document.external_id)
+    (rubric.grades or [])[2].examples.append(example)
+    third = publish_rubric(
+        study=cast.study,
+        rubric=RubricFile(rubric.grades, rubric.dimensions, rubric.edge_cases, "An example."),
+    )
+    found = find_touched(cast.study, third)
+    assert pair.pk not in {label.pair for label in found.back}
+    assert found.examples == 2
+
+
+def test_untouched_labels_can_be_carried_without_a_round(cast: Cast) -> None:
+    label_cast(cast)
+    publish_with(cast, ClauseSpec("dated", ["policy"], "In force?"))
+    admin = log_in(cast.max)
+    assert admin.post(RECHECK + "open/", {"to": "2"}).status_code == 409
+    assert admin.post(RECHECK + "carry/", {"to": "2"}).status_code == 302
+    assert CarriedLabel.objects.count() == 18
+    assert admin.post(RECHECK + "carry/", {"to": "2"}).status_code == 409
+    assert find_touched(cast.study, cast.study.rubric_versions.get(number=2)).valid == 18
+
+
+def test_carried_labels_are_compared_with_the_version_they_were_carried_to(
+    cast: Cast, second: RubricVersion
+) -> None:
+    """Carried over version 2, they are not touched again by what version 2 changed."""
+    start(cast, second)
+    third = publish_with(cast, ClauseSpec("dated", ["factual"], "In force?"), dimension=1)
+    found = find_touched(cast.study, third)
+    assert {label.pair for label in found.back} == {pair.pk for pair in cast.pairs[3:6]}
+    assert found.given_back == 6
+
+
+def test_without_a_later_version_there_is_nothing_to_show(cast: Cast) -> None:
+    admin = log_in(cast.max)
+    assert "one version of the rubric" in admin.get(RECHECK).content.decode()
+    assert admin.post(RECHECK + "open/").status_code == 409
+    assert admin.get(RECHECK, {"to": "9"}).status_code == 404
+
+
+def test_only_admins_recheck(cast: Cast, second: RubricVersion) -> None:
+    for member in (cast.lia, cast.ana, cast.ada, cast.sid):
+        client = log_in(member)
+        assert client.get(RECHECK).status_code == 404
+        assert client.post(RECHECK + "open/", {"to": "2"}).status_code == 404
+        assert client.post(RECHECK + "carry/", {"to": "2"}).status_code == 404
+
+
+def test_queries_do_not_grow_with_labels(cast: Cast, second: RubricVersion) -> None:
+    admin = log_in(cast.max)
+    admin.get(RECHECK)
+    with CaptureQueriesContext(connection) as few:
+        admin.get(RECHECK)
+    query = make.make_query(cast.study, query_class="procedural")
+    for _ in range(5):
+        make.make_judgment(cast.main, make.make_pair(query), cast.ana, 1)
+    with CaptureQueriesContext(connection) as many:
+        admin.get(RECHECK)
+    assert len(many) == len(few)
