@@ -13,7 +13,7 @@ from results.figures import Figures, read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_latest_job, get_report
-from results.services.reports import count_changes_since
+from results.services.reports import count_changes_since, count_new_pairs
 from results.services.scopes import Scope, find_rounds
 from studies.access import StudyAccess
 from studies.models import Job, Study
@@ -62,6 +62,7 @@ class ReportStatus:
     judgments: int = 0
     computed_at: datetime | None = None
     changes: int = 0
+    new_pairs: int = 0
     progress: JobProgress | None = None
 
 
@@ -105,11 +106,13 @@ def show_results(access: StudyAccess, scope: Scope, view_name: str) -> ResultsPa
 def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> ReportStatus:
     job = get_latest_job(study, scope)
     changes = count_changes_since(report) if report else 0
+    new_pairs = count_new_pairs(report) if report else 0
     return ReportStatus(
-        state=name_state(report, job, changes),
+        state=name_state(report, job, changes + new_pairs),
         judgments=report.payload["judgments"] if report else 0,
         computed_at=report.computed_at if report else None,
         changes=changes,
+        new_pairs=new_pairs,
         progress=show_job(study, job) if job else None,
     )
 

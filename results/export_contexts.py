@@ -152,7 +152,7 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
             for name, kind in KINDS.items()
         ],
         annotators=list_annotators(study),
-        report_note=_("Labels have changed since it was computed.")
+        report_note=_("Labels or the pool have changed since it was computed.")
         if report and is_stale(report)
         else "",
     )

@@ -49,6 +49,7 @@ def compute_agreement(
     with read_snapshot():
         # Read first: a label that arrives later makes the report look old, never too new.
         label_changes = count_label_changes(study)
+        pool_pairs = study.pairs.count()
         rounds = find_rounds(study, scope)
         read = read_labels(
             study,
@@ -67,6 +68,7 @@ def compute_agreement(
         **_describe_completeness(read),
         **_measure(described, resamples),
         "label_changes": label_changes,
+        "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),
     }
     step("done")

@@ -23,7 +23,8 @@ from results.services.imports import Collected
 from studies.formats.archives import Bounds, check_compressed, unpack_archive
 from studies.formats.placing import FOLDERS, name_meaning, place_file
 from studies.formats.problems import Problems
-from studies.formats.records import PooledPair, RoundSpec
+from studies.formats.records import RoundSpec, RunFile
+from studies.formats.records import RunHit as RunLine
 from studies.formats.runs import run_name
 from studies.models import ImportDraft, RunHit, Study
 from studies.services.import_drafts import end_draft, folder_of
@@ -259,25 +260,20 @@ def describe_known(study: Study, depth: int | None) -> KnownStudy:
     """The study as it stands, its rounds as they are, its pool as deep as asked for."""
     found = describe_settings(study, [])
     wanted = max(found.depth, depth or 0)
-    settings_now = replace(
-        found, depth=wanted, people=[], rounds=found.rounds or [RoundSpec("main", "main")]
+    rounds = found.rounds or [RoundSpec("main", "main")]
+    return KnownStudy(
+        settings=replace(found, depth=wanted, people=[], rounds=rounds),
+        load_runs=lambda: list(list_runs(study, wanted)),
+        is_deeper=wanted > found.depth,
     )
-    deeper = list(find_deeper(study, wanted)) if wanted > found.depth else []
-    return KnownStudy(settings_now, deeper)
 
 
-def find_deeper(study: Study, depth: int) -> Iterator[PooledPair]:
-    """The pairs of the study's runs down to this depth, each with its best rank."""
-    best: dict[tuple[str, str], int] = {}
-    hits = RunHit.objects.filter(run__study=study, rank__lte=depth).order_by(
-        "query__external_id", "rank", "run__name"
-    )
-    for query_id, doc_id, rank in hits.values_list(
-        "query__external_id", "document_external_id", "rank"
-    ):
-        best.setdefault((query_id, doc_id), rank)
-    for (query_id, doc_id), rank in best.items():
-        yield PooledPair(query_id, doc_id, rank)
+def list_runs(study: Study, depth: int) -> Iterator[RunFile]:
+    """The study's runs down to this depth."""
+    for run in study.runs.order_by("name"):
+        hits = RunHit.objects.filter(run=run, rank__lte=depth).order_by("pk")
+        rows = hits.values_list("query__external_id", "document_external_id", "rank", "score")
+        yield RunFile(run.name, run.tag, [RunLine(*row, line=0) for row in rows.iterator()])
 
 
 def leave_out_people(plan: StudyPlan) -> None:

@@ -66,8 +66,15 @@ def count_changes_since(report: AgreementReport) -> int:
     return max(count_label_changes(report.study) - report.label_changes, 0)
 
 
+def count_new_pairs(report: AgreementReport) -> int:
+    """How many pairs have joined the pool since the report's labels were read; 0 for a report
+    of a time when this was not counted."""
+    before = report.payload.get("pool_pairs")
+    return 0 if before is None else max(report.study.pairs.count() - before, 0)
+
+
 def is_stale(report: AgreementReport) -> bool:
-    return count_changes_since(report) > 0
+    return count_changes_since(report) > 0 or count_new_pairs(report) > 0
 
 
 def render_markdown(study: Study, *, scope: Scope = CURRENT_LABELS) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from studies.formats.controls import read_controls
@@ -50,10 +50,12 @@ class Absent:
 @dataclass(frozen=True, slots=True)
 class KnownStudy:
     """The study that files are added to: its settings, for want of a `study.yaml` among them,
-    and pairs of its runs that a deeper pool takes up."""
+    and its runs as deep as the pool is to be. They give new pairs their ranks, and become pairs
+    themselves where the pool `is_deeper` than before."""
 
     settings: StudyFile
-    deeper: list[PooledPair] = field(default_factory=list)
+    load_runs: Callable[[], list[RunFile]] = list
+    is_deeper: bool = False
 
 
 @dataclass
@@ -200,27 +202,40 @@ def _read_pool(plan: StudyPlan) -> None:
             )
     with _reading(plan.report, "pairs"):
         plan.pool.extend(_pool(plan))
-    if plan.known is not None:
-        plan.pool = _merge(plan.pool, plan.known.deeper)
 
 
 def _pool(plan: StudyPlan) -> Iterable[PooledPair]:
     path = plan.folder.pool
     if path is None:
-        return pool_runs(plan.runs, plan.settings.depth)
+        return _pool_of_runs(plan)
     reader = read_pool_json if path.suffix == ".json" else read_pool_csv
     with open_source(path) as stream:
         return reader(stream, file=path.name, problems=plan.report.problems)
 
 
-def _merge(pool: list[PooledPair], further: list[PooledPair]) -> list[PooledPair]:
-    """Both pools as one, each pair with the better of its ranks."""
-    merged = {(pair.query_id, pair.doc_id): pair for pair in pool}
-    for pair in further:
-        other = merged.get((pair.query_id, pair.doc_id))
-        if other is None or pair.pool_rank < other.pool_rank:
-            merged[pair.query_id, pair.doc_id] = pair
-    return list(merged.values())
+def _pool_of_runs(plan: StudyPlan) -> list[PooledPair]:
+    """The pairs of the folder's runs, ranked among those of all runs of the study; with a deeper
+    pool the pairs of all of them."""
+    depth, known = plan.settings.depth, plan.known
+    own = pool_runs(plan.runs, depth)
+    if known is None or not (own or known.is_deeper):
+        return own
+    pool = pool_runs(_join_runs(known.load_runs(), plan.runs), depth)
+    if known.is_deeper:
+        return pool
+    wanted = {(pair.query_id, pair.doc_id) for pair in own}
+    return [pair for pair in pool if (pair.query_id, pair.doc_id) in wanted]
+
+
+def _join_runs(known: list[RunFile], further: list[RunFile]) -> list[RunFile]:
+    """Both as one list; of a run that both have, what either has."""
+    runs = {run.name: run for run in known}
+    for run in further:
+        stored = runs.get(run.name)
+        hits = {(hit.query_id, hit.doc_id): hit for hit in stored.hits} if stored else {}
+        hits |= {(hit.query_id, hit.doc_id): hit for hit in run.hits}
+        runs[run.name] = replace(run, hits=list(hits.values())) if stored else run
+    return list(runs.values())
 
 
 def _read_rest(plan: StudyPlan) -> None:
