@@ -1,7 +1,10 @@
 """Forms of a person's own page."""
 
+from typing import Any
+
 from django import forms
 from django.conf import settings
+from django.contrib.auth.forms import PasswordChangeForm
 from django.utils.translation import gettext_lazy as _
 
 from studies.models import User
@@ -22,3 +25,11 @@ class LanguageForm(forms.Form):
         required=False,
         label=_("Language"),
     )
+
+
+class PasswordForm(PasswordChangeForm):
+    """One form of several on its page: it does not draw the focus."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["old_password"].widget.attrs.pop("autofocus", None)

@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views import i18n
 from django.views.decorators.http import require_POST, require_safe
 
-from studies.account_forms import LanguageForm, NameForm
+from studies.account_forms import LanguageForm, NameForm, PasswordForm
 from studies.models import LoginSession, User
 from studies.services.sessions import (
     end_other_sessions,
@@ -29,7 +28,36 @@ from studies.services.sessions import (
 @dataclass(frozen=True, slots=True)
 class SessionRow:
     session: LoginSession
+    browser: str
     is_this: bool
+
+
+# The first that is found in what a browser says of itself; many name several.
+BROWSERS = {
+    "Firefox/": "Firefox",
+    "Edg": "Edge",
+    "OPR/": "Opera",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+}
+SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
+
+
+def name_browser(said: str) -> str:
+    """What a person calls the browser: "Firefox, Linux". What is not known is shown as it is."""
+    found = [
+        next((name for mark, name in marks.items() if mark in said), "")
+        for marks in (BROWSERS, SYSTEMS)
+    ]
+    return ", ".join(filter(None, found)) or said
 
 
 @require_safe
@@ -79,7 +107,7 @@ def keep_language(user: User, language: str) -> None:
 @require_POST
 @login_required
 def change_password(request: HttpRequest) -> HttpResponse:
-    form = PasswordChangeForm(get_account(request), request.POST)
+    form = PasswordForm(get_account(request), request.POST)
     if not form.is_valid():
         return render_me(request, password=form)
     user = form.save()
@@ -119,9 +147,12 @@ def render_me(request: HttpRequest, **bound: BaseForm) -> HttpResponse:
     forms: dict[str, Any] = {
         "name": NameForm(instance=user),
         "language": LanguageForm(initial={"language": user.language}),
-        "password": PasswordChangeForm(user),
+        "password": PasswordForm(user),
     }
     key = request.session.session_key
-    rows = [SessionRow(one, one.session_key == key) for one in list_sessions(user)]
+    rows = [
+        SessionRow(one, name_browser(one.browser), one.session_key == key)
+        for one in list_sessions(user)
+    ]
     context = {"forms": forms | bound, "sessions": rows, "has_others": len(rows) > 1}
     return render(request, "studies/me.html", context, status=422 if bound else 200)
