@@ -36,6 +36,14 @@ KINDS = {
     "agreed": gettext_lazy("agreed"),
     "none": gettext_lazy("no label"),
 }
+KINDS_OF_ONE = {
+    "tie": gettext_lazy("tie"),
+    "split": gettext_lazy("split"),
+    "unsure": gettext_lazy("nobody sure"),
+    "few": gettext_lazy("too few votes"),
+    "agreed": gettext_lazy("agreed"),
+    "none": gettext_lazy("no label"),
+}
 STATES = {
     "open": gettext_lazy("open"),
     "waiting": gettext_lazy("waiting for labels"),
@@ -214,7 +222,7 @@ def count_splits(counts: Sequence[Count], *, is_control: bool) -> int:
 def show_row(study: Study, pair: QueuedPair) -> QueueRow:
     return QueueRow(
         pair=pair,
-        kind=str(KINDS[pair.kind]),
+        kind=str(KINDS_OF_ONE[pair.kind]),
         state=str(STATES.get(pair.state, "")),
         cause=str(Cause(pair.cause).label) if pair.cause else "",
         url=reverse("results:final-label", args=[study.slug, pair.public_id]),
