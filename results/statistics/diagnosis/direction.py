@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import binomtest
 
 from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
@@ -107,6 +108,13 @@ def count_directed(splits: LabelTable, group: IntArray, groups: int) -> Directed
     return DirectedSplits(tuple(contrasts), answers)
 
 
+def _is_opposed(yes: int, asked: int, side: float) -> bool:
+    """Whether this group leans to the other side beyond chance (binomial test, exact)."""
+    if asked < MINIMUM_REFERENCE or np.sign(2 * yes - asked) * side >= 0:
+        return False
+    return bool(binomtest(yes, asked).pvalue <= LEVEL)
+
+
 def _compare_by_pair(splits: LabelTable) -> Comparisons:
     """The comparisons that differ, with the number of the pair in the place of the query."""
     pairs = len(splits.pair_starts)
@@ -151,20 +159,21 @@ def describe_leniency(
 ) -> list[Leniency]:
     """Leniency of every two annotators; `test` is that of all groups but the `holes`.
 
-    It needs p at most 0.05, and the same one on top in every group with ten directed splits.
+    It needs p at most 0.05, and no other group in which the other one is higher beyond chance.
     """
     yes, asked = (
-        directed.answers.sum_groups(matrix)
-        for matrix in (directed.answers.yes, directed.answers.asked)
+        directed.answers.sum_groups(values).astype(int)
+        for values in (directed.answers.yes, directed.answers.asked)
     )
-    lean = np.where(asked >= MINIMUM_REFERENCE, np.sign(2 * yes - asked), 0)
-    lean[list(holes)] = 0
+    sound = [group for group in range(len(asked)) if group not in holes]
     found = []
     for place, contrast in enumerate(directed.contrasts):
         if contrast.b is None or not test.asked[place]:
             continue
         side = test.side[place]
-        uniform = test.p_value[place] <= LEVEL and bool(np.all(lean[:, place] * side >= 0))
+        uniform = test.p_value[place] <= LEVEL and not any(
+            _is_opposed(yes[group, place], asked[group, place], side) for group in sound
+        )
         found.append(
             Leniency(
                 a=contrast.a,

@@ -100,7 +100,7 @@ def test_a_class_that_runs_against_the_habit_of_its_annotators_is_a_hole() -> No
 
 def test_who_is_higher_in_one_class_only_is_not_lenient() -> None:
     up = Part("up", [FIRST_HIGHER] * 40 + [AGREED] * 60, 20)
-    down = Part("down", [SECOND_HIGHER] * 11 + [FIRST_HIGHER] * 9 + [AGREED] * 30, 20)
+    down = Part("down", [SECOND_HIGHER] * 15 + [FIRST_HIGHER] * 5 + [AGREED] * 30, 20)
     even = judge(up, down, Part("even", [FIRST_HIGHER] * 20 + [AGREED] * 60, 20))
     assert even.holes == ()
     assert even.leniency[0].p_value < 0.05
