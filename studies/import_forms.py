@@ -85,6 +85,9 @@ class UploadForm(forms.Form):
         if study.depth:
             sentence = _("The pool takes the first %(depth)d of each run.")
             self.fields["depth"].help_text = sentence % {"depth": study.depth}
+        else:
+            self.fields["depth"].label = _("Depth of the pool")
+            self.fields["depth"].help_text = _("How many of each run's first are judged; else 5.")
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}

@@ -1,5 +1,6 @@
 """Images of documents, served to who may see them and to nobody else."""
 
+import logging
 import mimetypes
 import uuid
 
@@ -10,6 +11,8 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import get_annotator, get_held_pair
 from studies.models import Document
+
+logger = logging.getLogger(__name__)
 
 SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
@@ -28,7 +31,12 @@ def send_image(document: Document) -> FileResponse:
     content_type = mimetypes.guess_type(body.image.name)[0]
     if content_type not in SHOWN_TYPES:
         raise Http404("This file is no image that is shown.")
-    response = FileResponse(body.image.open(), content_type=content_type)
+    try:
+        stream = body.image.open()
+    except FileNotFoundError as error:
+        logger.exception("The image %s is missing in the storage.", body.image.name)
+        raise Http404("The image is missing in the storage.") from error
+    response = FileResponse(stream, content_type=content_type)
     # The stored name may carry the document's id, so the answer names none.
     response["Content-Disposition"] = "inline"
     response["Cache-Control"] = "private, max-age=3600"

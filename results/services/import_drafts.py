@@ -259,12 +259,12 @@ class WithLabels:
 def describe_known(study: Study, depth: int | None) -> KnownStudy:
     """The study as it stands, its rounds as they are, its pool as deep as asked for."""
     found = describe_settings(study, [])
-    wanted = max(found.depth, depth or 0)
+    wanted = (depth or found.depth) if study.depth is None else max(found.depth, depth or 0)
     rounds = found.rounds or [RoundSpec("main", "main")]
     return KnownStudy(
         settings=replace(found, depth=wanted, people=[], rounds=rounds),
         load_runs=lambda: list(list_runs(study, wanted)),
-        is_deeper=wanted > found.depth,
+        is_deeper=study.depth is not None and wanted > study.depth,
     )
 
 

@@ -218,6 +218,15 @@ def test_an_invalid_form_comes_back(cast: Cast, fields: dict[str, str], sentence
     assert not ImportDraft.objects.exists()
 
 
+def test_the_first_import_gives_a_new_study_its_depth(help_study: Study, admin: Client) -> None:
+    fields = uploads(study_files=STUDY_FILES, runs=RUNS)
+    confirm(admin, upload_and_read(admin, help_study, depth="1", **fields))
+    help_study.refresh_from_db()
+    assert help_study.depth == 1
+    pooled = help_study.pairs.values_list("document__external_id", flat=True)
+    assert sorted(pooled) == ["d1", "d2", "d3"]
+
+
 def test_a_shallower_pool_is_refused(help_study: Study, admin: Client) -> None:
     Study.objects.update(depth=5)
     response = post_files(admin, help_study, depth="5")

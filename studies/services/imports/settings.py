@@ -17,7 +17,8 @@ FILE = "study.yaml"
 def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
     """The study of the plan, locked until the transaction ends, and whether it is new.
 
-    A study that is there keeps its settings, except that its pool may become deeper.
+    A study that is there keeps its settings, except that its pool may become deeper, and gets its
+    depth by the first import where it was made without one.
     """
     settings = plan.settings
     study, created = Study.objects.get_or_create(
@@ -52,10 +53,11 @@ def _seed(plan: StudyPlan) -> dict[str, str]:
 
 
 def _deepen(study: Study, settings: StudyFile, report: ImportReport) -> None:
-    if study.depth is None or study.depth >= settings.depth:
+    if study.depth is not None and study.depth >= settings.depth:
         return
-    report.note(FILE, f"the pool grows from depth {study.depth} to {settings.depth}")
-    report.tally("settings").new += 1
+    if study.depth is not None:
+        report.note(FILE, f"the pool grows from depth {study.depth} to {settings.depth}")
+        report.tally("settings").new += 1
     study.depth = settings.depth
     study.save(update_fields=["depth"])
 
