@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from PIL import Image
 
+from annotation.models import CarriedLabel, RoundAssignment
 from studies.models import DocumentText, RoundQuery
 from studies.services.log import record_action
 from tests import factories as make
@@ -65,6 +66,18 @@ def fill(cast: Cast) -> None:
     make.make_claim(query, cast.ana, expires_at=timezone.now() - timedelta(hours=3))
     RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)
     record_action(study, "judgment.recorded", member=cast.ana, user=cast.ana.user, data={"a": 1})
+    add_recheck(cast)
+
+
+def add_recheck(cast: Cast) -> None:
+    """A later rubric version, under which one pair is judged again and another label counts."""
+    again, carried = cast.pairs[3], cast.pairs[4]
+    later = make.make_rubric(cast.study)
+    label = make.make_judgment(cast.main, carried, cast.ana, 1)
+    recheck = make.make_round(cast.study, "recheck", kind="recheck", rubric_version=later)
+    RoundQuery.objects.create(round=recheck, query=again.query, annotators=1)
+    RoundAssignment.objects.create(round=recheck, pair=again, annotator=cast.ana)
+    CarriedLabel.objects.create(judgment=label, rubric_version=later, why="kept", by=cast.max)
 
 
 def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -> None:
@@ -74,6 +87,8 @@ def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -
     settings.write_text(settings.read_text().replace("study: alpha", "study: moved"))
     out = StringIO()
     call_command("import_study", str(tmp_path / "before"), stdout=out)
+    assert RoundAssignment.objects.filter(round__study__slug="moved").count() == 1
+    assert CarriedLabel.objects.filter(rubric_version__study__slug="moved").count() == 1
     after = export("moved", tmp_path / "after")
     assert after.keys() == before.keys()
     log = [json.loads(line) for line in before.pop("log.jsonl").splitlines()]

@@ -1,4 +1,4 @@
-"""Claims and surplus labels of a study that moves between installations."""
+"""Claims, assignments, surplus and carried labels of a study that moves between installations."""
 
 from __future__ import annotations
 
@@ -50,10 +50,41 @@ WHERE j.round_id = r.id AND j.pair_id = p.id AND j.annotator_id = m.id
 """
 
 
+LABEL_KEYS = """
+JOIN studies_round r ON r.study_id = %(study)s AND r.name = s.round
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
+JOIN studies_pair p ON p.query_id = q.id AND p.document_id = d.id
+JOIN studies_member m ON m.study_id = %(study)s AND m.name = s.annotator
+"""
+
+ADD_ASSIGNMENTS = f"""
+INSERT INTO annotation_roundassignment (round_id, pair_id, annotator_id)
+SELECT r.id, p.id, m.id FROM staged_assignment s {LABEL_KEYS}
+"""  # noqa: S608 - put together from constants
+
+CARRIED_COLUMNS = {
+    **SURPLUS_COLUMNS,
+    "rubric_version": "integer",
+    "why": "text",
+    "carried_by": 'text COLLATE "C"',
+    "at": "timestamptz",
+}
+
+ADD_CARRIED = f"""
+INSERT INTO annotation_carriedlabel (judgment_id, rubric_version_id, why, by_id, at)
+SELECT j.id, v.id, s.why, b.id, s.at
+FROM staged_carried s {LABEL_KEYS}
+JOIN annotation_judgment j ON j.round_id = r.id AND j.pair_id = p.id AND j.annotator_id = m.id
+JOIN studies_rubricversion v ON v.study_id = %(study)s AND v.number = s.rubric_version
+LEFT JOIN studies_member b ON b.study_id = %(study)s AND b.name = s.carried_by
+"""  # noqa: S608 - put together from constants
+
+
 def restore_state(
     cursor: CursorWrapper, study: Study, state: StudyState, report: ImportReport
 ) -> None:
-    """Put back the claims and set aside the labels that were surplus.
+    """Put back claims, assignments and carried labels; set aside the labels that were surplus.
 
     What names a round, query or person that the study has not is refused, and so are claims
     beyond the places planned.
@@ -73,6 +104,11 @@ def _restore(cursor: CursorWrapper, study: Study, state: StudyState, report: Imp
         for c in state.claims
     )
     surplus = ((s.round, s.query_id, s.doc_id, s.annotator) for s in state.surplus)
+    assigned = ((s.round, s.query_id, s.doc_id, s.annotator) for s in state.assignments)
+    carried = (
+        (c.round, c.query_id, c.doc_id, c.annotator, c.rubric_version, c.why, c.by, c.at)
+        for c in state.carried
+    )
     for kind, staged, statement in (
         ("claims", stage(cursor, "staged_claim", CLAIM_COLUMNS, claims), ADD_CLAIMS),
         (
@@ -80,6 +116,12 @@ def _restore(cursor: CursorWrapper, study: Study, state: StudyState, report: Imp
             stage(cursor, "staged_surplus", SURPLUS_COLUMNS, surplus),
             MARK_SURPLUS,
         ),
+        (
+            "assigned pairs",
+            stage(cursor, "staged_assignment", SURPLUS_COLUMNS, assigned),
+            ADD_ASSIGNMENTS,
+        ),
+        ("carried labels", stage(cursor, "staged_carried", CARRIED_COLUMNS, carried), ADD_CARRIED),
     ):
         written = execute(cursor, statement, values)
         report.count(kind, read=staged, new=written)

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
-from annotation.models import Claim, Judgment
+from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
@@ -150,6 +150,8 @@ def collect_state(study: Study) -> dict[str, Any]:
         "planned": _exceptions(study, rounds),
         "surplus": _surplus(study),
         "claims": _claims(study),
+        "assignments": _assignments(study),
+        "carried": _carried(study),
     }
 
 
@@ -174,16 +176,34 @@ def _exceptions(study: Study, rounds: list[Round]) -> dict[str, dict[str, int | 
     return found
 
 
+LABEL_COLUMNS = {
+    "round": "round__name",
+    "query_id": "pair__query__external_id",
+    "doc_id": "pair__document__external_id",
+    "annotator": "annotator__name",
+}
+
+
 def _surplus(study: Study) -> list[dict[str, str]]:
-    columns = {
-        "round": "round__name",
-        "query_id": "pair__query__external_id",
-        "doc_id": "pair__document__external_id",
-        "annotator": "annotator__name",
-    }
     rows = Judgment.objects.filter(round__study=study, is_surplus=True).order_by("id")
-    values = rows.values_list(*columns.values())
-    return [dict(zip(columns, row, strict=True)) for row in values]
+    values = rows.values_list(*LABEL_COLUMNS.values())
+    return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in values]
+
+
+def _assignments(study: Study) -> list[dict[str, str]]:
+    rows = RoundAssignment.objects.filter(round__study=study).order_by("id")
+    values = rows.values_list(*LABEL_COLUMNS.values())
+    return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in values]
+
+
+def _carried(study: Study) -> list[dict[str, Any]]:
+    columns = {name: f"judgment__{path}" for name, path in LABEL_COLUMNS.items()}
+    columns |= {"rubric_version": "rubric_version__number", "why": "why", "by": "by__name"}
+    rows = CarriedLabel.objects.filter(judgment__round__study=study).order_by("id")
+    return [
+        dict(zip(columns, row, strict=True)) | {"at": at.isoformat()}
+        for *row, at in rows.values_list(*columns.values(), "at")
+    ]
 
 
 def _claims(study: Study) -> list[dict[str, Any]]:

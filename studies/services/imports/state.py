@@ -15,6 +15,7 @@ LONGEST_SEED = 64
 LARGEST = 32_767
 CLAIMS_IN_FORCE = ("held", "finished")
 CLAIM_STATES = (*CLAIMS_IN_FORCE, "lapsed", "released")
+CARRIED_WHY = ("untouched", "kept")
 
 Fields = Mapping[str, object]
 
@@ -42,11 +43,35 @@ class SurplusLabel:
     annotator: str
 
 
+@dataclass(frozen=True, slots=True)
+class AssignedPair:
+    """A pair that an annotator is to judge in a round which gives out single pairs."""
+
+    round: str
+    query_id: str
+    doc_id: str
+    annotator: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedState:
+    """A label said to be valid under a later rubric version; `by` is None where nobody is named."""
+
+    round: str
+    query_id: str
+    doc_id: str
+    annotator: str
+    rubric_version: int
+    why: str
+    by: str | None
+    at: datetime
+
+
 @dataclass(frozen=True)
 class StudyState:
     """The seed of all orders, when rounds were closed, who is a machine or inactive, queries
-    planned for another number of annotators than their round (None: all), surplus labels and
-    claims."""
+    planned for another number of annotators than their round (None: all), surplus labels, claims,
+    pairs assigned one by one, and labels carried to later rubric versions."""
 
     seed: str = ""
     claim_minutes: int | None = None
@@ -56,6 +81,8 @@ class StudyState:
     planned: dict[str, dict[str, int | None]] = field(default_factory=dict)
     surplus: list[SurplusLabel] = field(default_factory=list)
     claims: list[ClaimState] = field(default_factory=list)
+    assignments: list[AssignedPair] = field(default_factory=list)
+    carried: list[CarriedState] = field(default_factory=list)
 
 
 def read_state(stream: BinaryIO, *, file: str, problems: Problems) -> StudyState | None:
@@ -87,6 +114,8 @@ def _state(fields: Fields) -> StudyState:
         planned={name: _plan(planned[name], name) for name in planned},
         surplus=[_surplus(item) for item in _objects(fields, "surplus")],
         claims=[_claim(item) for item in _objects(fields, "claims")],
+        assignments=[AssignedPair(*_label_names(item)) for item in _objects(fields, "assignments")],
+        carried=[_carried(item) for item in _objects(fields, "carried")],
     )
 
 
@@ -141,9 +170,26 @@ def _plan(value: object, round_name: str) -> dict[str, int | None]:
     }
 
 
+def _label_names(fields: Fields) -> tuple[str, str, str, str]:
+    round_name, query_id = _text(fields, "round"), _text(fields, "query_id")
+    return round_name, query_id, _text(fields, "doc_id"), _text(fields, "annotator")
+
+
 def _surplus(fields: Fields) -> SurplusLabel:
-    names = ("round", "query_id", "doc_id", "annotator")
-    return SurplusLabel(*(_text(fields, name) for name in names))
+    return SurplusLabel(*_label_names(fields))
+
+
+def _carried(fields: Fields) -> CarriedState:
+    why = _text(fields, "why")
+    if why not in CARRIED_WHY:
+        raise RecordError(f"a label is carried as {why!r}, not one of {', '.join(CARRIED_WHY)}")
+    return CarriedState(
+        *_label_names(fields),
+        rubric_version=_number(fields, "rubric_version"),
+        why=why,
+        by=None if fields.get("by") is None else _text(fields, "by"),
+        at=_moment(fields, "at"),
+    )
 
 
 def _claim(fields: Fields) -> ClaimState:
