@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from results import wording
+from results.diagnosis_wording import TAGS
+from results.findings import Diagnosis, read_diagnosis
 
 Payload = Mapping[str, Any]
 Bounds = tuple[float, float] | None
@@ -99,7 +101,8 @@ class ClassEntry:
     fisher_p: float | None
     mark: Mark | None
     rest_mark: Mark | None
-    stands_apart: bool
+    verdict: str
+    tag: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +137,9 @@ class AnnotatorEntry:
 class Figures:
     """A whole report. `axis` is the upper end of the axis of split rates, a share."""
 
+    diagnosis: Diagnosis
     sentence: str
-    caution: str
     beside: Sequence[str]
-    is_alarming: bool
     queries: int
     queries_fully_judged: int
     pairs: int
@@ -188,12 +190,10 @@ def read_figures(payload: Payload) -> Figures:
     names = {str(grade["value"]): grade["name"] for grade in payload["grades"]}
     axis = _find_axis(payload["classes"])
     splits = payload["splits"]
-    leading = wording.find_leading_class(payload)
     return Figures(
+        diagnosis=read_diagnosis(payload),
         sentence=wording.say_where_it_splits(payload),
-        caution=wording.say_how_sure(payload),
         beside=wording.say_what_stands_beside(payload),
-        is_alarming=bool(leading and wording.stands_apart(leading)),
         queries=payload["queries"],
         queries_fully_judged=payload["queries_fully_judged"],
         pairs=payload["pairs"],
@@ -300,7 +300,8 @@ def _read_class(row: Payload, axis: float) -> ClassEntry:
         fisher_p=row["fisher_p"],
         mark=_place(row["rate"], interval, axis),
         rest_mark=_place(row["rest_rate"], rest_interval, axis),
-        stands_apart=wording.stands_apart(row),
+        verdict=row.get("verdict", ""),
+        tag=wording.as_words(TAGS.get(row.get("verdict", ""))),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from django.utils import translation
 
 from results.figures import AlphaEntry, Figures, KappaEntry, Payload, read_figures
+from results.findings import Diagnosis
 from results.markdown_blocks import Cell, escape, section, table
 from results.wording import (
     as_count,
@@ -30,7 +31,7 @@ def render_payload(payload: Payload) -> str:
 
 def _introduce(payload: Payload, figures: Figures) -> Iterator[str]:
     yield f"# Agreement: {escape(payload['title'])}"
-    yield " ".join([escape(figures.sentence), escape(figures.caution)]).strip()
+    yield escape(" ".join([figures.diagnosis.headline, figures.sentence]))
     rounds = ", ".join(map(escape, figures.rounds)) or "none"
     version = "none" if figures.rubric_version is None else str(figures.rubric_version)
     yield (
@@ -41,6 +42,7 @@ def _introduce(payload: Payload, figures: Figures) -> Iterator[str]:
 
 
 def _describe(figures: Figures) -> Iterator[str]:
+    yield from _tell_verdicts(figures.diagnosis)
     yield from section("What was judged", _size_rows(figures), ["", "n"], "lr")
     if figures.beside:
         yield "\n".join(f"- {escape(sentence)}" for sentence in figures.beside)
@@ -57,6 +59,16 @@ def _describe(figures: Figures) -> Iterator[str]:
         yield escape(figures.citations)
     yield from section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrl")
     yield _HOW_TO_READ
+
+
+def _tell_verdicts(diagnosis: Diagnosis) -> Iterator[str]:
+    """A paragraph for each class, and one for each lenient annotator."""
+    if diagnosis.findings or diagnosis.remarks:
+        yield "## Verdicts"
+    for found in diagnosis.findings:
+        told = escape(" ".join([*found.evidence, *found.advice]))
+        yield f"**{escape(found.name)}: {found.tag}.** {told}"
+    yield from map(escape, diagnosis.remarks)
 
 
 _OVERALL = ["measure", "value", "95% interval", "n", "reading"]
@@ -83,7 +95,9 @@ Unsure and missing labels enter no table. κ: Cohen (1960), on the pairs both la
 Landis and Koch (1977). α: Krippendorff (2011), on the pairs labelled at least twice; bands of
 Krippendorff (2004): reliable from 0.800, tentative conclusions only from 0.667. AC1: Gwet
 (2008). Intervals of κ and α: bootstrap over queries with a fixed seed; of rates: Wilson (1927).
-A measure that is undefined is left blank (–) and has its reason beside it."""
+A measure that is undefined is left blank (–) and has its reason beside it. Verdicts: whole queries
+are compared, so that pairs of one query count as one finding; hole, slips, noise and too little
+data exclude each other."""
 
 
 def _size_rows(figures: Figures) -> Iterator[Sequence[Cell]]:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from results.views import adjudication, agreement, exports, final_labels
+from results.views import adjudication, agreement, exports, final_labels, pairs
 
 app_name = "results"
 
@@ -8,6 +8,8 @@ urlpatterns = [
     path("results/", agreement.overview, name="overview"),
     path("results/agreement/", agreement.agreement, name="agreement"),
     path("results/splits/", agreement.splits, name="splits"),
+    path("results/splits/pairs/", pairs.pairs, name="pairs"),
+    path("results/splits/pairs.csv", pairs.pairs_csv, name="pairs-csv"),
     path("results/refresh/", agreement.refresh, name="refresh"),
     path("results/jobs/<uuid:job_id>/", agreement.job, name="job"),
     path("results/final-labels/", final_labels.final_labels, name="final-labels"),

@@ -147,12 +147,6 @@ def find_leading_class(payload: Mapping[str, Any]) -> dict[str, Any] | None:
     return leading if leading and leading["rate"] > leading["rest_rate"] else None
 
 
-def stands_apart(row: Mapping[str, Any]) -> bool:
-    """Whether the class's interval lies wholly above that of the rest."""
-    inside, rest = row["interval95"], row["rest_interval95"]
-    return bool(inside and rest and inside[0] > rest[1])
-
-
 def say_where_it_splits(payload: Mapping[str, Any]) -> str:
     """The report in one sentence, with the numbers that it rests on."""
     pairs, splits = payload["pairs_labelled_twice"], payload["splits"]
@@ -182,30 +176,6 @@ def say_where_it_splits(payload: Mapping[str, Any]) -> str:
     }
 
 
-def say_how_sure(payload: Mapping[str, Any]) -> str:
-    """What the sentence above may and may not be taken for; empty where it needs no caution."""
-    leading = find_leading_class(payload)
-    if leading is None or not payload["splits"]:
-        return ""
-    numbers = {
-        "rate": as_share(leading["rate"]),
-        "interval": as_share_interval(_bounds(leading["interval95"])),
-        "rest": as_share(leading["rest_rate"]),
-        "rest_interval": as_share_interval(_bounds(leading["rest_interval95"])),
-    }
-    if stands_apart(leading):
-        text = _(
-            "That is %(rate)s (95%% interval %(interval)s) against %(rest)s (%(rest_interval)s): "
-            "the intervals do not meet. Read those pairs side by side before anything is voted."
-        )
-    else:
-        text = _(
-            "That is %(rate)s (95%% interval %(interval)s) against %(rest)s (%(rest_interval)s): "
-            "the intervals overlap, so chance may be all there is to it."
-        )
-    return text % numbers
-
-
 def say_citations(payload: Mapping[str, Any]) -> str:
     """How the split pairs cite the rubric, in one sentence, or two where some cite nothing."""
     kinds = {key: as_count(number) for key, number in payload["split_kinds"].items()}
@@ -230,10 +200,6 @@ def say_what_stands_beside(payload: Mapping[str, Any]) -> list[str]:
         for key, sentence in BESIDE
         if payload[key]
     ]
-
-
-def _bounds(interval: list[float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval[0], interval[1])
 
 
 def _fixed(value: float, decimals: int) -> str:

@@ -20,9 +20,10 @@ from results.services.columns import (
     read_labels,
 )
 from results.services.scopes import Scope, ScopeRounds, find_rounds
+from results.statistics.diagnosis import diagnose
 from results.statistics.intervals import RESAMPLES
 from results.statistics.report import describe_agreement, describe_splits
-from results.statistics.table import BoolArray
+from results.statistics.table import BoolArray, LabelTable
 from studies.models import Study
 from studies.selectors import count_label_changes
 from studies.services.jobs import JobRefused
@@ -61,12 +62,16 @@ def compute_agreement(
     if not read.vocabulary.scale:
         raise JobRefused("The study has no rubric yet, so there is no scale to measure on.")
     described = read if with_controls else leave_controls_out(read)
+    table = build_table(described)
     step("measuring")
+    measured = _measure(described, table, resamples)
+    step("diagnosing")
     payload = {
         "format": REPORT_FORMAT,
         **_describe_scope(study, scope, rounds, read),
         **_describe_completeness(read),
-        **_measure(described, resamples),
+        **measured,
+        **_diagnose(described, table, measured["classes"]),
         "label_changes": label_changes,
         "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),
@@ -116,8 +121,7 @@ def _is_human(read: ScopeLabels) -> BoolArray:
     return ~np.isin(read.labels.annotator, list(read.vocabulary.machine))
 
 
-def _measure(read: ScopeLabels, resamples: int) -> Json:
-    table = build_table(read)
+def _measure(read: ScopeLabels, table: LabelTable, resamples: int) -> Json:
     labels, machine = read.labels, read.vocabulary.machine
     count = len(read.vocabulary.annotator_names)
     unsure = np.bincount(labels.annotator[labels.grade == UNSURE], minlength=count)
@@ -135,6 +139,17 @@ def _measure(read: ScopeLabels, resamples: int) -> Json:
         "without_dimension": int((table.without(machine).dimension < 0).sum()),
         "active_seconds": float(labels.seconds[_is_human(read)].sum()),
     }
+
+
+def _diagnose(read: ScopeLabels, table: LabelTable, classes: list[Json]) -> Json:
+    """The diagnosis; what it finds of a class joins the rates of that class."""
+    found = diagnose(
+        table,
+        dimension_names=read.vocabulary.dimension_names,
+        machine=read.vocabulary.machine,
+    ).to_json()
+    by_name = {row["class"]: row for row in found["classes"]}
+    return {**found, "classes": [{**row, **by_name.get(row["class"], {})} for row in classes]}
 
 
 def _count_labelled(read: ScopeLabels) -> int:

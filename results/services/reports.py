@@ -23,6 +23,7 @@ CURRENT_LABELS = Scope()
 STEPS = {
     "reading": gettext_noop("Reading the labels"),
     "measuring": gettext_noop("Measuring agreement and its intervals"),
+    "diagnosing": gettext_noop("Telling holes of the rubric from slips and noise"),
     "done": gettext_noop("Storing the numbers"),
 }
 

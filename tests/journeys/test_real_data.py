@@ -94,6 +94,29 @@ def test_kozynear_gives_the_published_splits_by_class(kozynear: Path) -> None:
         assert found[name]["rest_pairs"] == 900 - row["n_pairs"]
 
 
+def test_kozynear_shows_leniency_and_no_hole_in_class_any(kozynear: Path) -> None:
+    report = json.loads(run_command("agreement", "kozynear", "--format", "json"))
+    any_class = next(row for row in report["classes"] if row["class"] == "any")
+    assert (any_class["splits"], any_class["pairs"]) == (91, 270)
+    assert any_class["fisher_p"] < 0.001
+    assert any_class["verdict"] == "noise"
+    assert report["study_verdict"] != "hole"
+    found = {(row["a"], row["b"]): row for row in report["leniency"]}
+    assert (found["A", "B"]["a_higher"], found["A", "B"]["b_higher"]) == (0, 156)
+    assert found["A", "B"]["lenient"] == "B"
+
+
+def test_demo_has_a_hole_in_its_procedural_class_only(
+    db: None, settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    run_command("demo")
+    report = json.loads(run_command("agreement", "demo", "--format", "json"))
+    verdicts = {row["class"]: row["verdict"] for row in report["classes"]}
+    assert verdicts == {"procedural": "hole", "policy": "noise", "factual": "noise"}
+    assert report["study_verdict"] == "hole"
+
+
 def test_kozynear_ground_truth_is_reproduced(kozynear: Path, tmp_path: Path) -> None:
     target = tmp_path / "ours.csv"
     run_command("export", "kozynear", "ground-truth", "-o", str(target))

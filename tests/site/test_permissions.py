@@ -83,6 +83,8 @@ MATRIX = {
     "results:overview": ("/studies/alpha/results/", "get", IN_CHARGE),
     "results:agreement": ("/studies/alpha/results/agreement/", "get", IN_CHARGE),
     "results:splits": ("/studies/alpha/results/splits/", "get", IN_CHARGE),
+    "results:pairs": ("/studies/alpha/results/splits/pairs/", "get", IN_CHARGE),
+    "results:pairs-csv": ("/studies/alpha/results/splits/pairs.csv", "get", IN_CHARGE),
     "results:refresh": ("/studies/alpha/results/refresh/", "post", IN_CHARGE),
     "results:job": (f"/studies/alpha/results/jobs/{JOB}/", "get", IN_CHARGE),
     "results:final-labels": ("/studies/alpha/results/final-labels/", "get", IN_CHARGE),

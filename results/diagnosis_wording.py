@@ -1,0 +1,148 @@
+"""What the diagnosis says, in the reader's language.
+
+A stored sentence is a code with its values. The English texts stand in
+`results.statistics.diagnosis.sentences`, which web processes do not import, because it needs
+numpy; a test compares the two.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from results.wording import NOTHING, as_count, as_p_value, as_share
+
+Value = str | int | float | None
+
+TEXTS = {
+    "concentrated": gettext_noop(
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p})."
+    ),
+    "not_concentrated": gettext_noop(
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of "
+        "single queries give (p {p})."
+    ),
+    "slightly_more": gettext_noop(
+        "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): more, but less than one and a half times as "
+        "often."
+    ),
+    "not_comparable": gettext_noop(
+        "{splits} of {pairs} pairs of class {name} split; no pair elsewhere has as many "
+        "labels, so there is nothing to compare them with."
+    ),
+    "nothing_labelled": gettext_noop("No pair of class {name} has the labels of two people."),
+    "direction_against_rest": gettext_noop(
+        "{higher} is higher than {lower} in {count} of {total} differing labels here, and in "
+        "{rest_count} of {rest_total} elsewhere (p {p})."
+    ),
+    "direction_against_even_odds": gettext_noop(
+        "{higher} is higher than {lower} in {count} of {total} differing labels here (p {p} "
+        "against even odds); elsewhere the two differ only {rest_total} times, so leniency "
+        "cannot be excluded."
+    ),
+    "no_direction": gettext_noop(
+        "Its splits run in no direction of their own (n = {total} differing labels)."
+    ),
+    "apart_from_rest": gettext_noop(
+        "{count} of {total} differing labels whose citations are known cite different "
+        "dimensions or clauses, against {rest_count} of {rest_total} elsewhere and {chance} "
+        "by chance (p {p})."
+    ),
+    "apart_from_chance": gettext_noop(
+        "{count} of {total} differing labels whose citations are known cite different "
+        "dimensions or clauses, against {chance} by chance (p {p}); elsewhere only "
+        "{rest_total} are known."
+    ),
+    "citations": gettext_noop(
+        "Of its {splits} splits {same} cite the same reading, {different} different "
+        "dimensions or clauses, {unknown} are unknown: nothing of its own."
+    ),
+    "citations_unknown": gettext_noop(
+        "None of its {splits} splits names a deciding dimension on both sides, so whether "
+        "people read the rubric apart is unknown."
+    ),
+    "write_clause": gettext_noop(
+        "The rubric is silent here and a majority vote cannot settle it: write a clause for "
+        "class {name} and recheck its {pairs} pairs."
+    ),
+    "adjudicate": gettext_noop(
+        "These look like slips on harder queries: adjudicate the {splits} splits."
+    ),
+    "nothing_to_do": gettext_noop("There is nothing to mend."),
+    "nothing_yet": gettext_noop(
+        "That alone is no hole, as the class splits no more than the rest: there is nothing "
+        "to mend now, but look again when more is labelled."
+    ),
+    "label_more": gettext_noop(
+        "Too little to tell: have {pairs} more pairs of class {name}, on new queries, "
+        "labelled by two people or more, to see a hole that splits {points} points above the "
+        "rest in four cases of five."
+    ),
+    "label_more_queries": gettext_noop(
+        "Too little to tell: have {pairs} more pairs of class {name} labelled by two people "
+        "or more, on new queries (at least {queries})."
+    ),
+    "label_rest": gettext_noop(
+        "Too little elsewhere to compare with: have {rest_pairs} more pairs of other classes "
+        "labelled by as many people as these."
+    ),
+    "lenient": gettext_noop(
+        "{higher} is higher than {lower} in {count} of {total} differing labels outside of "
+        "any hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the "
+        "grades."
+    ),
+    "study_hole": gettext_noop(
+        "The rubric is silent in {names}: mend it there before anything else."
+    ),
+    "study_slips": gettext_noop(
+        "No hole, but {names} split more than the rest: adjudicate those splits."
+    ),
+    "study_noise": gettext_noop("Splits are spread as chance and single hard queries spread them."),
+    "study_too_little_data": gettext_noop(
+        "Too little is labelled twice to say where people split."
+    ),
+}
+# What to do, as against what was found.
+ADVICE = frozenset(
+    {
+        "write_clause",
+        "adjudicate",
+        "nothing_to_do",
+        "nothing_yet",
+        "label_more",
+        "label_more_queries",
+        "label_rest",
+    }
+)
+TAGS = {
+    "hole": gettext_noop("hole"),
+    "slips": gettext_noop("slips"),
+    "noise": gettext_noop("noise"),
+    "too_little_data": gettext_noop("too little data"),
+}
+VERDICTS = tuple(TAGS)
+OTHERS = gettext_noop("the others")
+SHARES = frozenset({"rate", "rest_rate", "chance"})
+
+
+def say(sentence: Mapping[str, Any]) -> str:
+    """A sentence of a stored report: `code` and `values`, and `text` for a code unknown here."""
+    text = TEXTS.get(sentence["code"])
+    if text is None:
+        return str(sentence["text"])
+    shown = {name: _show(name, value) for name, value in sentence["values"].items()}
+    return _(text).format(**shown)
+
+
+def _show(name: str, value: Value) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return _(OTHERS) if value == OTHERS else value
+    if name in SHARES:
+        return as_share(value)
+    return as_p_value(value) if name == "p" else as_count(int(value))

@@ -1,0 +1,231 @@
+"""Pairs that split, in groups of those that split alike, the largest group first.
+
+The labels are those that the report of the scope speaks of: people's, on pairs of the pool,
+without surplus labels and control pairs.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from results.selectors.labels import read_snapshot, stream_rows
+from results.services.outcomes import update_outcomes
+from results.services.scopes import Scope, find_rounds
+from studies.models import Study
+
+EXCERPT = 900
+
+# Of one annotator's labels on one pair that of the round named last counts. For the current labels
+# the outcomes kept beside them tell which pairs can have split at all.
+SPLITS = """
+WITH label AS (
+    SELECT DISTINCT ON (j.pair_id, j.annotator_id)
+        j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id
+    FROM annotation_judgment j
+    JOIN unnest(%(rounds)s::bigint[]) WITH ORDINALITY AS r (id, place) ON r.id = j.round_id
+    JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
+    JOIN studies_pair p ON p.id = j.pair_id AND p.pool_rank IS NOT NULL
+    JOIN studies_query q ON q.id = p.query_id
+    LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
+    WHERE NOT j.is_surplus
+        AND (%(query_class)s::text IS NULL OR c.name = %(query_class)s)
+        AND (%(annotators)s::text[] IS NULL OR m.name = ANY (%(annotators)s::text[]))
+        AND NOT EXISTS (SELECT FROM studies_controlpair k WHERE k.pair_id = p.id)
+        AND (NOT %(is_current)s OR EXISTS (
+            SELECT FROM results_pairoutcome o WHERE o.pair_id = p.id AND o.distance > 0))
+        AND (%(rubric)s::int IS NULL
+            OR j.rubric_version_id IN (
+                SELECT id FROM studies_rubricversion
+                WHERE study_id = %(study)s AND number = %(rubric)s)
+            OR j.id IN (
+                SELECT carried.judgment_id FROM annotation_carriedlabel carried
+                JOIN studies_rubricversion v ON v.id = carried.rubric_version_id
+                WHERE v.study_id = %(study)s AND v.number = %(rubric)s))
+    ORDER BY j.pair_id, j.annotator_id, r.place DESC
+),
+spread AS (
+    SELECT pair_id, min(grade) AS low, max(grade) AS high
+    FROM label
+    GROUP BY pair_id
+    HAVING min(grade) <> max(grade)
+),
+split AS (
+    SELECT s.pair_id, s.low, s.high,
+        array_agg(l.name ORDER BY l.name) FILTER (WHERE l.grade = s.high) AS highest,
+        array_agg(l.name ORDER BY l.name) FILTER (WHERE l.grade = s.low) AS lowest
+    FROM spread s
+    JOIN label l USING (pair_id)
+    LEFT JOIN studies_dimension d ON d.id = l.decided_by_id
+    GROUP BY s.pair_id, s.low, s.high
+    HAVING %(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s)
+)
+"""
+
+GROUPS = f"""
+{SPLITS}
+SELECT low, high, highest, lowest, count(*) AS size
+FROM split
+GROUP BY low, high, highest, lowest
+ORDER BY size DESC, high - low DESC, low, highest, lowest
+"""  # noqa: S608 - put together from constants
+
+# The same order as that of the groups, so that a group's place tells the page it begins on.
+SIZED = """
+sized AS (
+    SELECT split.*, count(*) OVER (PARTITION BY low, high, highest, lowest) AS size FROM split
+),
+placed AS (
+    SELECT sized.*, dense_rank() OVER (
+        ORDER BY size DESC, high - low DESC, low, highest, lowest) AS place
+    FROM sized
+)
+"""
+
+PAIRS = f"""
+{SPLITS}, {SIZED}
+SELECT placed.place, p.id, p.public_id, q.text, coalesce(c.name, ''), d.title,
+    coalesce(left(body.text, {EXCERPT + 1}), '')
+FROM placed
+JOIN studies_pair p ON p.id = placed.pair_id
+JOIN studies_query q ON q.id = p.query_id
+JOIN studies_document d ON d.id = p.document_id
+LEFT JOIN studies_documenttext body ON body.document_id = d.id
+LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
+ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C"
+LIMIT %(limit)s OFFSET %(offset)s
+"""  # noqa: S608
+
+LABELS = f"""
+{SPLITS}, {SIZED}
+SELECT placed.place, placed.pair_id, q.external_id, d.external_id, coalesce(c.name, ''),
+    placed.low, placed.high, label.name, j.grade, coalesce(g.name, ''),
+    coalesce(dimension.name, ''), coalesce(clause.name, ''), j.note
+FROM placed
+JOIN label ON label.pair_id = placed.pair_id
+JOIN annotation_judgment j ON j.id = label.id
+JOIN studies_pair p ON p.id = placed.pair_id
+JOIN studies_query q ON q.id = p.query_id
+JOIN studies_document d ON d.id = p.document_id
+LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
+LEFT JOIN studies_grade g ON g.rubric_version_id = j.rubric_version_id AND g.value = j.grade
+LEFT JOIN studies_dimension dimension ON dimension.id = j.decided_by_id
+LEFT JOIN studies_clause clause ON clause.id = j.clause_id
+WHERE %(pairs)s::bigint[] IS NULL OR placed.pair_id = ANY (%(pairs)s::bigint[])
+ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C",
+    j.grade DESC NULLS LAST, label.name
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which splits are asked for; what is left empty does not narrow.
+
+    With `annotators` only their labels are looked at, so the splits are those among them.
+    `dimension` asks for splits in which at least one label cites it.
+    """
+
+    query_class: str | None = None
+    annotators: tuple[str, ...] = ()
+    dimension: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SplitGroup:
+    """Pairs that split alike: between the same grades, the same people at either end."""
+
+    low: int
+    high: int
+    highest: tuple[str, ...]
+    lowest: tuple[str, ...]
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLabel:
+    """One label of a split pair; `grade` None is unsure."""
+
+    query_id: str
+    document_id: str
+    query_class: str
+    low: int
+    high: int
+    annotator: str
+    grade: int | None
+    grade_name: str
+    dimension: str
+    clause: str
+    note: str
+
+
+@dataclass(slots=True)
+class SplitPair:
+    """A pair with its labels, the highest first. `place` counts the groups from 1."""
+
+    place: int
+    key: int
+    public_id: uuid.UUID
+    query: str
+    query_class: str
+    title: str
+    text: str
+    labels: list[SplitLabel] = field(default_factory=list)
+
+    @property
+    def excerpt(self) -> str:
+        return f"{self.text[:EXCERPT]} …" if len(self.text) > EXCERPT else self.text
+
+
+def list_groups(study: Study, scope: Scope, wanted: Wanted) -> list[SplitGroup]:
+    """The ways in which pairs split, the most frequent first. Raises UnknownScope."""
+    rows = _fetch(GROUPS, _name_values(study, scope, wanted))
+    return [
+        SplitGroup(low, high, tuple(highest), tuple(lowest), size)
+        for low, high, highest, lowest, size in rows
+    ]
+
+
+def list_split_pairs(
+    study: Study, scope: Scope, wanted: Wanted, *, limit: int, offset: int = 0
+) -> list[SplitPair]:
+    """Pairs in the order of their groups, with their labels. Raises UnknownScope."""
+    values = _name_values(study, scope, wanted)
+    found = {
+        row[1]: SplitPair(*row)
+        for row in _fetch(PAIRS, values | {"limit": limit, "offset": offset})
+    }
+    for _place, key, *told in _fetch(LABELS, values | {"pairs": list(found)}):
+        found[key].labels.append(SplitLabel(*told))
+    return list(found.values())
+
+
+def stream_split_labels(
+    study: Study, scope: Scope, wanted: Wanted
+) -> Iterator[tuple[int, SplitLabel]]:
+    """The place of the group and the label, for every label of every split pair."""
+    values = _name_values(study, scope, wanted) | {"pairs": None}
+    with read_snapshot():
+        for place, _key, *told in stream_rows(LABELS, values):
+            yield place, SplitLabel(*told)
+
+
+def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
+    rounds = find_rounds(study, scope)
+    update_outcomes(study)
+    return {
+        "study": study.pk,
+        "rounds": [round.pk for round in rounds.labels],
+        "rubric": scope.rubric,
+        "is_current": scope == Scope(),
+        "query_class": wanted.query_class,
+        "annotators": list(wanted.annotators) or None,
+        "dimension": wanted.dimension,
+    }
+
+
+def _fetch(sql: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())

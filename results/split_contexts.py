@@ -1,0 +1,216 @@
+"""What the page of pairs side by side shows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.http import Http404, QueryDict
+
+from annotation.models import Judgment
+from results.contexts import Link, list_scopes, list_tabs, write_query
+from results.selectors.blindness import find_blinding_rounds
+from results.selectors.split_pairs import (
+    SplitGroup,
+    SplitLabel,
+    SplitPair,
+    Wanted,
+    list_groups,
+    list_split_pairs,
+    stream_split_labels,
+)
+from results.services.scopes import Scope, find_rounds
+from studies.access import StudyAccess
+from studies.formats.spreadsheets import neutralise
+from studies.formats.tables import write_csv
+from studies.models import Dimension, Member, Study
+
+PAIRS_PER_PAGE = 20
+SHOWN_GROUPS = 12
+CSV_HEADER = (
+    "group",
+    "query_id",
+    "doc_id",
+    "query_class",
+    "lowest",
+    "highest",
+    "annotator",
+    "relevance",
+    "decided_by",
+    "clause",
+    "note",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the filters offer."""
+
+    classes: Sequence[str]
+    annotators: Sequence[str]
+    dimensions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    """A way to split, and the page on which its pairs begin."""
+
+    place: int
+    group: SplitGroup
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The pairs of one group that stand on this page; `is_continued` from the page before."""
+
+    entry: GroupEntry
+    pairs: Sequence[SplitPair]
+    is_continued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairsPage:
+    study: Study
+    scope: Scope
+    query: str
+    tabs: Sequence[Link]
+    scopes: Sequence[Link]
+    wanted: Wanted
+    choices: Choices | None = None
+    hidden_by: Sequence[str] = ()
+    groups: Sequence[GroupEntry] = ()
+    more_groups: int = 0
+    sections: Sequence[Section] = ()
+    page: Page[Any] | None = None
+
+    @property
+    def total(self) -> int:
+        return self.page.paginator.count if self.page else 0
+
+    @property
+    def first_annotator(self) -> str:
+        return self.wanted.annotators[0] if self.wanted.annotators else ""
+
+    @property
+    def second_annotator(self) -> str:
+        return self.wanted.annotators[1] if len(self.wanted.annotators) > 1 else ""
+
+    @property
+    def is_narrow(self) -> bool:
+        return self.wanted != Wanted()
+
+
+def find_hiding_rounds(access: StudyAccess, scope: Scope) -> list[str]:
+    """Names of the rounds for whose sake the scope's splits stay hidden. Raises UnknownScope."""
+    return find_blinding_rounds(access.member, find_rounds(access.study, scope).labels)
+
+
+def show_pairs(access: StudyAccess, scope: Scope, query: QueryDict) -> PairsPage:
+    """The split pairs that an address asks for. Raises UnknownScope, and Http404 for a class,
+    an annotator or a dimension that the study does not have."""
+    study = access.study
+    hidden_by = find_hiding_rounds(access, scope)
+    frame: dict[str, Any] = {
+        "study": study,
+        "scope": scope,
+        "query": write_query(scope),
+        "tabs": list_tabs(study, scope, "results:splits"),
+        "scopes": list_scopes(study, scope, "results:pairs"),
+        "hidden_by": hidden_by,
+    }
+    if hidden_by:
+        return PairsPage(**frame, wanted=Wanted())
+    choices = list_choices(study)
+    wanted = choose(query, choices)
+    groups = list_groups(study, scope, wanted)
+    total = sum(group.pairs for group in groups)
+    page = Paginator(range(total), PAIRS_PER_PAGE).get_page(query.get("page"))
+    offset = max(page.start_index() - 1, 0)
+    pairs = list_split_pairs(study, scope, wanted, limit=PAIRS_PER_PAGE, offset=offset)
+    entries = list(place_groups(groups))
+    return PairsPage(
+        **frame,
+        wanted=wanted,
+        choices=choices,
+        groups=entries[:SHOWN_GROUPS],
+        more_groups=max(len(entries) - SHOWN_GROUPS, 0),
+        sections=list(make_sections(pairs, entries, page.number)),
+        page=page,
+    )
+
+
+def list_choices(study: Study) -> Choices:
+    people = Member.objects.filter(study=study, is_machine=False)
+    labelled = people.filter(pk__in=Judgment.objects.filter(round__study=study).values("annotator"))
+    dimensions = (
+        Dimension.objects.filter(
+            rubric_version__study=study, rubric_version__published_at__isnull=False
+        )
+        .order_by("-rubric_version__number", "position")
+        .values_list("name", flat=True)
+    )
+    return Choices(
+        classes=list(study.query_classes.order_by("name").values_list("name", flat=True)),
+        annotators=list(labelled.order_by("name").values_list("name", flat=True)),
+        dimensions=list(dict.fromkeys(dimensions)),
+    )
+
+
+def read_wanted(query: QueryDict, study: Study) -> Wanted:
+    """The filters of an address. Raises Http404 for what the study does not have."""
+    return choose(query, list_choices(study))
+
+
+def choose(query: QueryDict, choices: Choices) -> Wanted:
+    """The filters of an address. Raises Http404 for what is not among the choices."""
+    query_class, dimension = query.get("class") or None, query.get("dimension") or None
+    annotators = tuple(dict.fromkeys(filter(None, query.getlist("annotator"))))
+    known = (
+        query_class is None or query_class in choices.classes,
+        dimension is None or dimension in choices.dimensions,
+        set(annotators) <= set(choices.annotators),
+    )
+    if not all(known):
+        raise Http404("No such class, annotator or dimension in this study.")
+    return Wanted(query_class, annotators, dimension)
+
+
+def place_groups(groups: Sequence[SplitGroup]) -> Iterator[GroupEntry]:
+    before = 0
+    for place, group in enumerate(groups, start=1):
+        yield GroupEntry(place, group, before // PAIRS_PER_PAGE + 1)
+        before += group.pairs
+
+
+def make_sections(
+    pairs: Sequence[SplitPair], entries: Sequence[GroupEntry], page_number: int
+) -> Iterator[Section]:
+    for place, found in groupby(pairs, key=lambda pair: pair.place):
+        entry = entries[place - 1]
+        yield Section(entry, list(found), is_continued=entry.page < page_number)
+
+
+def write_pairs_csv(study: Study, scope: Scope, wanted: Wanted) -> Iterator[str]:
+    """One line for each label of each split pair, in the order of the page."""
+    return write_csv(
+        CSV_HEADER,
+        (_csv_row(place, label) for place, label in stream_split_labels(study, scope, wanted)),
+    )
+
+
+def _csv_row(place: int, label: SplitLabel) -> tuple[str, ...]:
+    return (
+        str(place),
+        label.query_id,
+        label.document_id,
+        neutralise(label.query_class),
+        str(label.low),
+        str(label.high),
+        neutralise(label.annotator),
+        "unsure" if label.grade is None else str(label.grade),
+        neutralise(label.dimension),
+        neutralise(label.clause),
+        neutralise(label.note),
+    )
