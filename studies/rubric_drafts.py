@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from io import BytesIO
 from typing import Any, Protocol
@@ -115,12 +116,7 @@ def add_item(draft: Draft, path: str) -> None:
     Raises ValueError for a path that leads to no list of the draft.
     """
     items, kind = _find_list(draft, path)
-    items.append(
-        {
-            **_BLANK[kind],
-            **{key: [] for key in ("examples", "clauses", "classes") if key in _BLANK[kind]},
-        }
-    )
+    items.append(deepcopy(_BLANK[kind]))
 
 
 def remove_item(draft: Draft, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,8 @@ def publish_draft(*, study: Study, note: str, edition: int, by: Member) -> Rubri
         faults.append(_("Say in the note what changed and why."))
     if rubric is None or faults:
         raise DraftRefused(faults)
-    rubric = RubricFile(rubric.grades, rubric.dimensions, rubric.edge_cases, note.strip())
-    version = publish_rubric(study=study, rubric=rubric, user=by.user, member=by)
+    noted = replace(rubric, note=note.strip().replace("\r\n", "\n"))
+    version = publish_rubric(study=study, rubric=noted, user=by.user, member=by)
     draft.delete()
     return version
 
