@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Judgment
 from results.contexts import Link, list_tabs
+from results.dropped import judge_dropped_share
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
@@ -75,8 +77,11 @@ class WithheldFor:
 
 @dataclass(frozen=True, slots=True)
 class WithheldQuery:
+    """A query that stays; `url` leads to its pairs, where they can be settled."""
+
     query_id: str
     message: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,10 @@ class Account:
     withheld: Sequence[WithheldQuery]
     withheld_more: int
     minimum_votes: int
+    is_unanimous: bool
+    dropped: int
+    dropped_share: float | None
+    dropped_level: str
 
     @property
     def queries_withheld(self) -> int:
@@ -146,7 +155,7 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
     return ExportsPage(
         study=study,
         tabs=tabs,
-        account=read_account(manifest),
+        account=read_account(study, manifest),
         kinds=[
             show_kind(study, kind, manifest, is_ready=name != "agreement-report" or bool(report))
             for name, kind in KINDS.items()
@@ -191,7 +200,7 @@ def count_lines(number: int) -> str:
     return ngettext("%(count)s line", "%(count)s lines", number) % {"count": as_count(number)}
 
 
-def read_account(manifest: Manifest) -> Account:
+def read_account(study: Study, manifest: Manifest) -> Account:
     counts = manifest.counts
     exported = counts["pairs_exported"]
     return Account(
@@ -209,12 +218,25 @@ def read_account(manifest: Manifest) -> Account:
         ],
         reasons=count_reasons(manifest),
         withheld=[
-            WithheldQuery(query.query_id, " ".join(reason.message for reason in query.reasons))
+            WithheldQuery(
+                query.query_id,
+                " ".join(reason.message for reason in query.reasons),
+                link_to_pairs(study, query.query_id),
+            )
             for query in manifest.withheld[:SHOWN_WITHHELD]
         ],
         withheld_more=max(len(manifest.withheld) - SHOWN_WITHHELD, 0),
         minimum_votes=manifest.minimum_votes,
+        is_unanimous=manifest.policy == "unanimous",
+        dropped=counts["dropped"],
+        dropped_share=manifest.dropped_share,
+        dropped_level=judge_dropped_share(manifest.dropped_share),
     )
+
+
+def link_to_pairs(study: Study, query_id: str) -> str:
+    url = reverse("results:final-labels", args=[study.slug])
+    return f"{url}?{urlencode({'query': query_id})}"
 
 
 def share_of(pairs: int, exported: int, key: str) -> float | None:

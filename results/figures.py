@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from results import wording
 from results.diagnosis_wording import TAGS
+from results.dropped import judge_dropped_share
 from results.findings import Diagnosis, read_diagnosis
 
 Payload = Mapping[str, Any]
@@ -134,6 +135,17 @@ class AnnotatorEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class FinalCounts:
+    """Final labels of the study: `share` is that of the dropped pairs in the pool, `level` says
+    whether it is to be warned of."""
+
+    graded: int
+    dropped: int
+    share: float | None
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """A whole report. `axis` is the upper end of the axis of split rates, a share."""
 
@@ -166,6 +178,7 @@ class Figures:
     annotators: Sequence[AnnotatorEntry]
     rounds: Sequence[str]
     rubric_version: int | None
+    final: FinalCounts | None = None
 
     @property
     def alpha(self) -> AlphaEntry:
@@ -222,7 +235,16 @@ def read_figures(payload: Payload) -> Figures:
         annotators=[_read_annotator(row, names) for row in payload["annotators"]],
         rounds=payload["rounds"],
         rubric_version=payload["rubric_version"],
+        final=_read_final(payload.get("final_labels")),
     )
+
+
+def _read_final(counts: Payload | None) -> FinalCounts | None:
+    """None for a scope that final labels do not belong to, or numbers that know of none yet."""
+    if counts is None:
+        return None
+    share = counts["dropped_share"]
+    return FinalCounts(counts["graded"], counts["dropped"], share, judge_dropped_share(share))
 
 
 def _read_shares(labels: Mapping[str, int], names: Mapping[str, str]) -> list[LabelShare]:

@@ -1,12 +1,13 @@
 """Reads of final labels: what stands on a pair, and what stood there before."""
 
 import uuid
+from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from annotation.models import Judgment
-from results.models import FinalLabel
+from results.models import Cause, FinalLabel
 from results.selectors.labels import select_current_labels
 from studies.models import Member, Pair, RubricVersion, Study
 
@@ -62,6 +63,25 @@ def list_current_labels(pair: Pair) -> list[Judgment]:
 def has_labelled(member: Member, pair: Pair) -> bool:
     """Whether the member has a label on the pair, in whatever round."""
     return Judgment.objects.filter(pair=pair, annotator=member).exists()
+
+
+def count_final_labels(study: Study) -> dict[str, Any]:
+    """The final labels that stand on pairs of the pool: `graded`, `dropped`, and `causes` by
+    name (those that are named)."""
+    rows = (
+        FinalLabel.objects.filter(
+            pair__study=study, pair__pool_rank__isnull=False, ended_at__isnull=True
+        )
+        .order_by()
+        .values_list("is_dropped", "cause")
+        .annotate(Count("pk"))
+    )
+    counts: dict[str, Any] = {"graded": 0, "dropped": 0, "causes": dict.fromkeys(Cause.values, 0)}
+    for is_dropped, cause, number in rows:
+        counts["dropped" if is_dropped else "graded"] += number
+        if cause:
+            counts["causes"][cause] += number
+    return counts
 
 
 def find_rubric_in_force(study: Study) -> RubricVersion | None:

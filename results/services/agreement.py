@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
+from results.dropped import judge_dropped_share
+from results.selectors.final_labels import count_final_labels
 from results.selectors.labels import read_snapshot
 from results.selectors.reports import REPORT_FORMAT
 from results.services.columns import (
@@ -59,6 +61,7 @@ def compute_agreement(
             with_controls=with_controls,
             with_surplus=with_surplus,
         )
+        finals = count_final_labels(study) if scope == Scope() else None
     if not read.vocabulary.scale:
         raise JobRefused("The study has no rubric yet, so there is no scale to measure on.")
     described = read if with_controls else leave_controls_out(read)
@@ -72,12 +75,19 @@ def compute_agreement(
         **_describe_completeness(read),
         **measured,
         **_diagnose(described, table, measured["classes"]),
+        "final_labels": finals and _with_share(finals, len(read.pool.key)),
         "label_changes": label_changes,
         "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),
     }
     step("done")
     return payload
+
+
+def _with_share(finals: Json, pairs: int) -> Json:
+    """The counts of final labels with the dropped pairs' share of the pool."""
+    share = finals["dropped"] / pairs if pairs else None
+    return {**finals, "dropped_share": share, "dropped_warning": judge_dropped_share(share) or None}
 
 
 def _describe_scope(study: Study, scope: Scope, rounds: ScopeRounds, read: ScopeLabels) -> Json:

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from results.consensus import Policy
+from results.dropped import judge_dropped_share
 from results.services.exports.decisions import DecidedPair, DecidedQuery
 
 CONSENSUS_RULES: dict[Policy, str] = {
@@ -154,6 +155,7 @@ class Manifest:
             "consensus_rule": CONSENSUS_RULES[self.policy],
             "minimum_votes": self.minimum_votes,
             "counts": self._counts_json(),
+            "dropped_warning": judge_dropped_share(self.dropped_share) or None,
             "withheld": [_withheld_json(query) for query in self.withheld],
             "open_holes": None,
             "open_holes_reason": "not yet diagnosed",
