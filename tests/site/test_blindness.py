@@ -52,6 +52,7 @@ def planted(cast: Cast) -> Cast:
     wanda = make.make_member(cast.study, f"{MARK}-wanda", with_account=False)
     for pair in cast.pairs:
         make.make_judgment(cast.main, pair, wanda, 0, note=f"{MARK}-note", source="import")
+        make.make_final_label(pair, 2, by=wanda, reason=f"{MARK}-reason", cause="chunking")
     Member.objects.filter(pk=cast.ben.pk).update(name=f"{MARK}-ben")
     return cast
 
