@@ -271,13 +271,15 @@ def _say_class(table: LabelTable, row: _Evidence, verdict: Verdict, need: Need) 
             concentrated=row.concentrated,
         )
     ]
-    leading = row.leading if (row.direction_p or 1.0) <= LEVEL else None
-    apart = (row.citation_p or 1.0) <= LEVEL
+    leading = row.leading if weigh_apart(row.direction_p, None) <= LEVEL else None
+    apart = weigh_apart(None, row.citation_p) <= LEVEL
     if inside.splits:
         total = sum(
             found.a_higher + found.b_higher for found in row.directions if found.b is not None
         )
         said.append(say_direction(table.annotators, leading, total))
+        if leading is not None and row.joint_p is not None:
+            said.append(Sentence("directions_together", {"p": row.joint_p}))
         said.append(say_citation(row.citation, inside.splits, apart=apart))
     stands_out = leading is not None or apart
     return [*said, *say_what_to_do(verdict, name, inside, need, stands_out=stands_out)]

@@ -36,13 +36,15 @@ _TEXTS: Mapping[str, str] = {
     ),
     "nothing_labelled": "No pair of class {name} has the labels of two people.",
     "direction_against_rest": (
-        "{higher} is higher than {lower} in {count} of {total} differing labels here, and in "
+        "{higher} is higher than {lower} in {count} of {total} splits between them here, and in "
         "{rest_count} of {rest_total} elsewhere (p {p})."
     ),
     "direction_against_even_odds": (
-        "{higher} is higher than {lower} in {count} of {total} differing labels here (p {p} "
-        "against even odds); elsewhere the two differ only {rest_total} times, so leniency cannot "
-        "be excluded."
+        "{higher} is higher than {lower} in {count} of {total} splits between them here (p {p} "
+        "against even odds); elsewhere there are only {rest_total}, so leniency cannot be excluded."
+    ),
+    "directions_together": (
+        "That is the clearest of several directions; all annotators together have p {p}."
     ),
     "no_direction": "Its splits run in no direction of their own (n = {total} differing labels).",
     "apart_from_rest": (
@@ -85,7 +87,7 @@ _TEXTS: Mapping[str, str] = {
         "labelled by as many people as these."
     ),
     "lenient": (
-        "{higher} is higher than {lower} in {count} of {total} differing labels outside of any "
+        "{higher} is higher than {lower} in {count} of {total} splits between them outside of any "
         "hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the grades."
     ),
     "study_hole": "The rubric is silent in {names}: mend it there before anything else.",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.diagnosis_simulation import seed_figures
+from benchmarks.diagnosis_models import seed_figures
 from results.statistics.diagnosis import ClassDiagnosis, Diagnosis, diagnose
 from results.statistics.diagnosis.verdict import VERDICTS, Need, decide, decide_study
 from results.statistics.table import LabelTable
@@ -25,6 +25,7 @@ from tests.pure.statistics.diagnosis_tables import (
     demo_table,
 )
 from tests.pure.statistics.tables import grid_table, kozynear_table
+from tests.pure.statistics.test_purity import loaded_by
 
 QUIET = Part("quiet", [FIRST_HIGHER] * 2 + [SECOND_HIGHER] * 2 + [AGREED] * 116, 24)
 
@@ -49,7 +50,7 @@ def test_the_seeds_figures_are_a_hole_and_the_sentence_says_both_rates(per_query
     assert found.verdict == "hole"
     advice = class_named(found, "class 0").advice
     assert "27 of 76 pairs of class class 0 split (36%), against 4 of 124 elsewhere (3%)" in advice
-    assert "in 27 of 27 differing labels" in advice
+    assert "in 27 of 27 splits between them here" in advice
     assert "leniency cannot be excluded" in advice
     assert "write a clause" in advice
 
@@ -91,10 +92,9 @@ def test_a_class_that_runs_against_the_habit_of_its_annotators_is_a_hole() -> No
     rest = Part("quiet", [FIRST_HIGHER] * 12 + [AGREED] * 160, 24)
     found = judge(Part("hole", [SECOND_HIGHER] * 28 + [AGREED] * 52, 16), rest)
     assert found.holes == ("hole",)
-    assert (
-        "annotator 1 is higher than annotator 0 in 28 of 28 differing labels here, and in 0 of 12"
-        in (class_named(found, "hole").advice)
-    )
+    advice = class_named(found, "hole").advice
+    assert "annotator 1 is higher than annotator 0 in 28 of 28 splits between them here" in advice
+    assert "and in 0 of 12 elsewhere" in advice
     assert [row.lenient for row in found.leniency] == [0]
 
 
@@ -173,6 +173,7 @@ def test_a_hole_is_found_among_three_annotators_of_whom_one_reads_apart() -> Non
     assert hole.verdict == "hole"
     (against_all,) = [row for row in hole.directions if row.b is None and row.a == 2]
     assert (against_all.a_higher, against_all.b_higher) == (0, 20)
+    assert "all annotators together have p < 0.001" in hole.advice
 
 
 def test_a_class_with_other_numbers_of_labels_has_nothing_to_be_compared_with() -> None:
@@ -344,3 +345,7 @@ def test_the_json_is_finite_and_holds_the_keys_of_the_report() -> None:
 def test_a_dimension_without_a_name_is_refused() -> None:
     with pytest.raises(ValueError, match="cites dimension 2, but only 1 are named"):
         diagnose(demo_table(), dimension_names=("answerability",))
+
+
+def test_the_diagnosis_loads_no_django() -> None:
+    assert loaded_by(["results.statistics.diagnosis"], ["numpy", "django"]) == ["numpy"]

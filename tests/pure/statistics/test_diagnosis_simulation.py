@@ -3,18 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.diagnosis_simulation import (
-    FIRST,
-    HARDER,
-    ROUGH,
-    Design,
-    Kind,
-    even,
-    find_smallest,
-    run,
-    seed_figures,
-    simulate,
-)
+from benchmarks.diagnosis_models import Design, Kind, even, seed_figures, simulate
+from benchmarks.diagnosis_simulation import FIRST, HARDER, ROUGH, find_smallest, run
 from results.statistics.diagnosis.direction import count_directed
 from results.statistics.diagnosis.resampling import Draws
 from results.statistics.diagnosis.shares import Side, compare_shares
