@@ -12,6 +12,7 @@ from studies.models import Member, Quota, Role, Round, Study
 
 HELD_SHOWN = 200
 NO_PLACES = Places(0, 0, 0, 0, 0, 0, 0)
+WAITING = {"judging", "open", "held_by_others"}
 NONE_SHUT = Shut(0, 0)
 
 
@@ -56,12 +57,16 @@ class RoundProgress:
 
 @dataclass(frozen=True, slots=True)
 class ProgressPage:
+    """`is_blind` while the viewer has pairs to judge: how often others were unsure is not told
+    then, nor is anything else of what their labels say."""
+
     study: Study
     rounds: Sequence[RoundProgress]
     pace: float
     is_measured: bool
     team: int
     may_change: bool
+    is_blind: bool
     problem: str = ""
 
 
@@ -84,10 +89,14 @@ def show_progress(access: StudyAccess, *, problem: str = "") -> ProgressPage:
     study = access.study
     found = read_counts(study)
     pace = measure_pace(found.labels.values())
-    rounds = study.rounds.select_related("rubric_version").order_by("position", "pk")
+    rounds = list(study.rounds.order_by("position", "pk"))
     return ProgressPage(
         study=study,
         rounds=[lay_out_round(round, found, pace) for round in rounds],
+        is_blind=any(
+            explain_queue(access.member.pk, round, found, found.held).state in WAITING
+            for round in rounds
+        ),
         pace=pace,
         is_measured=any(one.timed for one in found.labels.values()),
         team=len(found.team),
@@ -157,6 +166,7 @@ def explain_queue(who: int, round: Round, found: Counts, held: Sequence[Held]) -
     """Why the annotator's queue holds what it holds, or nothing."""
     if who not in found.team or not round.is_open:
         return Queue("gone")
+    held = [one for one in held if one.round_id == round.pk]
     in_hand = sum(one.left for one in held if one.annotator_id == who)
     if in_hand:
         return Queue("judging", pairs=in_hand)

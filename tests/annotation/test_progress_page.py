@@ -87,7 +87,8 @@ def test_page_of_a_lead_who_still_judges_tells_counts_but_no_agreement(cast: Cas
     rows = {row.name: row.labels for row in page.context["page"].rounds[0].annotators}
     assert rows["ana"].labels == 9
     words = page.content.decode().lower()
-    assert not any(word in words for word in ("κ", "kappa", "krippendorff", "split rate"))
+    assert not any(word in words for word in ("κ", "kappa", "krippendorff", "split rate", "unsure"))
+    assert "Unsure" in log_in(cast.lia).get(PROGRESS).content.decode()
 
 
 def test_only_admins_are_offered_changes(cast: Cast) -> None:
