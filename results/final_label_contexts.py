@@ -22,6 +22,7 @@ from results.selectors.contested import (
     list_pairs,
 )
 from results.selectors.final_labels import find_rubric_in_force
+from results.selectors.holes import list_open_holes
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Pair, Role, Study
@@ -163,7 +164,13 @@ def show_final_labels(
     total = sum(count.pairs for count in matching)
     pages = max(1, -(-total // PAIRS_PER_PAGE))
     number = read_page(data, pages)
-    found = list_pairs(study, wanted, limit=PAIRS_PER_PAGE, offset=(number - 1) * PAIRS_PER_PAGE)
+    found = list_pairs(
+        study,
+        wanted,
+        holes=list_open_holes(study),
+        limit=PAIRS_PER_PAGE,
+        offset=(number - 1) * PAIRS_PER_PAGE,
+    )
     settled = [count for count in counts if count.state == "settled"]
     return FinalLabelsPage(
         study=study,

@@ -37,6 +37,7 @@ from results.selectors.final_labels import (
     list_current_labels,
     list_history,
 )
+from results.selectors.holes import list_open_holes
 from results.services.final_labels import as_decision
 from results.services.leases import find_other_holder, take_first_free, take_lease
 from studies.access import StudyAccess
@@ -67,8 +68,9 @@ def show_next(
     """The next pair for the adjudicator, held for them, or why there is none."""
     study, member = access.study, access.member
     wanted = Wanted(query_class=filter.query_class or None, kind=filter.kind)
+    holes = list_open_holes(study)
     for _ in range(ATTEMPTS):
-        found = find_candidates(study, member, wanted, later=later)
+        found = find_candidates(study, member, wanted, holes=holes, later=later)
         key = take_first_free(found.keys, member)
         if key is not None or not found.keys:
             break

@@ -5,7 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from results.models import FinalLabel
+from results.models import AgreementReport, FinalLabel
+from results.services.reports import run_agreement
 from studies.models import Action, ControlPair, Round
 from tests import factories as make
 from tests.cast import Cast, make_cast
@@ -90,6 +91,18 @@ def test_queries_do_not_grow_with_the_queue(cast: Cast) -> None:
     for place in range(5):
         make.make_final_label(cast.pairs[place], 1, by=cast.ada)
     assert count() == before
+
+
+def test_classes_with_an_open_hole_come_before_others(cast: Cast) -> None:
+    contest(cast, pairs=6)
+    run_agreement(cast.study)
+    report = AgreementReport.objects.get()
+    report.payload["classes"] = [{"class": "factual", "verdict": "hole"}]
+    report.save()
+    rows = log_in(cast.max).get(TAB).context["page"].rows
+    assert [row.pair.is_hole for row in rows] == [True] * 3 + [False] * 3
+    shown = log_in(cast.ada).get("/studies/alpha/adjudicate/").context["case"]
+    assert shown.item.query_class == "factual"
 
 
 def test_an_admin_sets_a_final_label_for_an_agreed_pair_too(cast: Cast) -> None:

@@ -1,0 +1,19 @@
+"""Classes in which the rubric has an open hole, as the stored diagnosis tells."""
+
+from results.models import AgreementReport
+from results.selectors.reports import REPORT_FORMAT
+from results.services.scopes import Scope
+from studies.models import Study
+
+
+def list_open_holes(study: Study) -> list[str]:
+    """Names of the classes found to be holes in the last numbers of the current labels; none
+    where nothing has been computed yet."""
+    classes = (
+        AgreementReport.objects.filter(
+            study=study, scope=Scope().key, payload__format=REPORT_FORMAT
+        )
+        .values_list("payload__classes", flat=True)
+        .first()
+    )
+    return [row["class"] for row in classes or [] if row.get("verdict") == "hole"]
