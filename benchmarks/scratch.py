@@ -29,6 +29,10 @@ INSERT INTO studies_document (study_id, external_id, public_id, title, format, s
 SELECT %(study)s, 'd' || n, gen_random_uuid(), 'document ' || n, 'text', '', '', '{}'
 FROM generate_series(1, %(depth)s) n
 """
+TEXTS = """
+INSERT INTO studies_documenttext (document_id, text, image)
+SELECT id, repeat('a word or two, ', 66), '' FROM studies_document WHERE study_id = %(study)s
+"""
 PAIRS = """
 INSERT INTO studies_pair (study_id, query_id, document_id, public_id, pool_rank, added_at)
 SELECT %(study)s, q.id, d.id, gen_random_uuid(),
@@ -89,6 +93,27 @@ def make_scratch_study(*, queries: int = 10_000, depth: int = 50) -> ScratchStud
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return ScratchStudy(study=study, judgments=queries * depth * 2)
+
+
+def make_unjudged_study(slug: str, *, queries: int, depth: int) -> Study:
+    """A study of `queries` x `depth` pairs, each document with a text of 1 kB, none judged."""
+    study = Study.objects.create(slug=slug, title="Scratch", annotators_per_query=2)
+    main = Round.objects.create(study=study, name="main", rubric_version=make_rubric(study))
+    cls = QueryClass.objects.create(study=study, name=CLASSES[0])
+    parameters = {
+        "study": study.pk,
+        "round": main.pk,
+        "queries": queries,
+        "depth": depth,
+        "classes": [cls.pk],
+        "class_count": 1,
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in (QUERIES, ROUND_QUERIES, DOCUMENTS, TEXTS, PAIRS):
+            cursor.execute(statement, parameters)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return study
 
 
 def make_rubric(study: Study) -> RubricVersion:
