@@ -1,5 +1,7 @@
 """After a change of the rubric: exactly what it touches goes back, blind; the rest is carried."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -121,6 +123,22 @@ def test_each_annotator_judges_exactly_their_pairs_and_blind(
     assert not labels.filter(annotator=cast.ben).exists()
 
 
+def test_other_pairs_of_the_same_query_do_not_come_along(cast: Cast, second: RubricVersion) -> None:
+    """Of one query's three pairs a single label was decided by the dimension that changed."""
+    recency = cast.rubric.dimensions.get(name="recency")
+    given = Judgment.objects.filter(annotator=cast.ana, pair=cast.pairs[1])
+    given.update(decided_by=recency)
+    rubric = describe_rubric(second)
+    rubric.dimensions[1] = replace(rubric.dimensions[1], test="Would it mislead today?")
+    third = publish_rubric(study=cast.study, rubric=replace(rubric, note="Sharper."))
+    recheck = open_recheck(
+        study=cast.study, version=third, by=cast.max, chosen=["dimension:recency"]
+    )
+    assert len(judge_all(log_in(cast.ana), "1")) == 1
+    assert judge_all(log_in(cast.ben), "1") == []
+    assert Judgment.objects.get(round=recheck).pair == cast.pairs[1]
+
+
 def test_nobody_else_is_served_from_the_round(cast: Cast, second: RubricVersion) -> None:
     start(cast, second)
     page = log_in(cast.uma).get(JUDGE)
@@ -159,7 +177,7 @@ def test_a_query_that_grows_gives_no_new_pair_to_a_recheck(
     start(cast, second)
     judge_all(log_in(cast.ana), "1")
     make.make_pair(cast.pairs[0].query)
-    reopen_grown_claims(cast.study)
+    assert reopen_grown_claims(cast.study) == 0
     assert judge_all(log_in(cast.ana), "1") == []
 
 
