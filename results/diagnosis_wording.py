@@ -36,13 +36,16 @@ TEXTS = {
     ),
     "nothing_labelled": gettext_noop("No pair of class {name} has the labels of two people."),
     "direction_against_rest": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} differing labels here, and in "
-        "{rest_count} of {rest_total} elsewhere (p {p})."
+        "{higher} is higher than {lower} in {count} of {total} splits between them here, and "
+        "in {rest_count} of {rest_total} elsewhere (p {p})."
     ),
     "direction_against_even_odds": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} differing labels here (p {p} "
-        "against even odds); elsewhere the two differ only {rest_total} times, so leniency "
-        "cannot be excluded."
+        "{higher} is higher than {lower} in {count} of {total} splits between them here (p "
+        "{p} against even odds); elsewhere there are only {rest_total}, so leniency cannot be"
+        " excluded."
+    ),
+    "directions_together": gettext_noop(
+        "That is the clearest of several directions; all annotators together have p {p}."
     ),
     "no_direction": gettext_noop(
         "Its splits run in no direction of their own (n = {total} differing labels)."
@@ -91,9 +94,9 @@ TEXTS = {
         "labelled by as many people as these."
     ),
     "lenient": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} differing labels outside of "
-        "any hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the "
-        "grades."
+        "{higher} is higher than {lower} in {count} of {total} splits between them outside of"
+        " any hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the"
+        " grades."
     ),
     "study_hole": gettext_noop(
         "The rubric is silent in {names}: mend it there before anything else."

@@ -16,7 +16,7 @@ from results.dropped import judge_dropped_share
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
-from results.services.reports import is_stale
+from results.services.reports import OpenHoles, is_stale
 from results.services.scopes import Scope, find_rounds
 from results.wording import as_count
 from studies.access import StudyAccess
@@ -132,6 +132,7 @@ class ExportsPage:
     kinds: Sequence[KindEntry] = ()
     annotators: Sequence[str] = ()
     report_note: str = ""
+    holes: OpenHoles | None = None
 
 
 def find_hiding_rounds(access: StudyAccess) -> list[str]:
@@ -161,6 +162,7 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
             for name, kind in KINDS.items()
         ],
         annotators=list_annotators(study),
+        holes=manifest.open_holes,
         report_note=_("Labels or the pool have changed since it was computed.")
         if report and is_stale(report)
         else "",

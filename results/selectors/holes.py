@@ -1,5 +1,8 @@
 """Classes in which the rubric has an open hole, as the stored diagnosis tells."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from results.models import AgreementReport
 from results.selectors.reports import REPORT_FORMAT
 from results.services.scopes import Scope
@@ -16,4 +19,9 @@ def list_open_holes(study: Study) -> list[str]:
         .values_list("payload__classes", flat=True)
         .first()
     )
-    return [row["class"] for row in classes or [] if row.get("verdict") == "hole"]
+    return name_holes(classes or [])
+
+
+def name_holes(classes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names of the holes among the `classes` of a report."""
+    return [row["class"] for row in classes if row.get("verdict") == "hole"]

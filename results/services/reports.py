@@ -5,6 +5,7 @@ workers and commands call.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_noop
 
 from results.markdown import render_payload
 from results.models import AgreementReport
+from results.selectors.holes import name_holes
 from results.selectors.reports import COMPUTE_AGREEMENT, get_report
 from results.services.scopes import Scope
 from studies.models import Job, Study, User
@@ -76,6 +78,23 @@ def count_new_pairs(report: AgreementReport) -> int:
 
 def is_stale(report: AgreementReport) -> bool:
     return count_changes_since(report) > 0 or count_new_pairs(report) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHoles:
+    """Classes in which the stored numbers find the rubric silent; `is_stale` where labels have
+    changed since."""
+
+    classes: tuple[str, ...]
+    is_stale: bool
+
+
+def find_open_holes(study: Study) -> OpenHoles | None:
+    """The holes of the current labels, `None` where no numbers have been computed yet."""
+    report = get_report(study, CURRENT_LABELS)
+    if report is None:
+        return None
+    return OpenHoles(tuple(name_holes(report.payload["classes"])), is_stale(report))
 
 
 def render_markdown(study: Study, *, scope: Scope = CURRENT_LABELS) -> str:

@@ -168,7 +168,7 @@ def test_the_manifest_names_what_the_labels_rest_on(cast: Cast, tmp_path):
     assert told["minimum_votes"] == 1
     assert "strictly the most votes" in told["consensus_rule"]
     assert told["open_holes"] is None
-    assert told["open_holes_reason"] == "not yet diagnosed"
+    assert told["open_holes_reason"].startswith("no numbers")
     assert told["gate_state"] is None
     assert told["sha256"] == sha256(path)
     assert told["bytes"] == path.stat().st_size

@@ -71,7 +71,7 @@ def test_each_class_is_tagged_by_a_word(lead: Client) -> None:
 def test_class_shows_direction_citation_and_grades_with_n(lead: Client) -> None:
     page = read(lead, SPLITS)
     finding = page[page.index("<article") : page.index("</article>")]
-    assert "ana is higher than ben in 27 of 27 differing labels here" in finding
+    assert "ana is higher than ben in 27 of 27 splits between them here" in finding
     assert '<td class="num">27 : 0</td> <td class="num">4 : 0</td>' in finding
     assert "against even odds" in finding
     assert '<th scope="row">the same reading</th><td class="num">27</td>' in finding

@@ -13,6 +13,7 @@ from django.conf import settings
 from results.consensus import Policy
 from results.dropped import judge_dropped_share
 from results.services.exports.decisions import DecidedPair, DecidedQuery
+from results.services.reports import OpenHoles
 
 CONSENSUS_RULES: dict[Policy, str] = {
     "plurality": (
@@ -24,6 +25,7 @@ CONSENSUS_RULES: dict[Policy, str] = {
         "votes that differ are no label"
     ),
 }
+NOT_DIAGNOSED = "no numbers of the current labels have been computed yet"
 DECIDED_BY_VOTES = {"unanimous": "unanimous", "majority": "majority", "single": "single_vote"}
 
 
@@ -94,6 +96,7 @@ class Manifest:
     sha256: str | None = None
     bytes: int | None = None
     lines: int | None = None
+    open_holes: OpenHoles | None = None
 
     def expect_counts(self, *names: str) -> None:
         """Name what will be counted, so that what never occurs is told as 0."""
@@ -157,8 +160,7 @@ class Manifest:
             "counts": self._counts_json(),
             "dropped_warning": judge_dropped_share(self.dropped_share) or None,
             "withheld": [_withheld_json(query) for query in self.withheld],
-            "open_holes": None,
-            "open_holes_reason": "not yet diagnosed",
+            **self._holes_json(),
             "gate_state": None,
             "gate_state_reason": "not yet diagnosed",
             "problems": self.problems,
@@ -166,6 +168,14 @@ class Manifest:
             "bytes": self.bytes,
             "lines": self.lines,
             "files": [file.as_json() for file in self.files],
+        }
+
+    def _holes_json(self) -> dict[str, Any]:
+        holes = self.open_holes
+        return {
+            "open_holes": list(holes.classes) if holes else None,
+            "open_holes_stale": holes.is_stale if holes else None,
+            "open_holes_reason": None if holes else NOT_DIAGNOSED,
         }
 
     def _counts_json(self) -> dict[str, int | float | None]:

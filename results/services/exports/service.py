@@ -24,6 +24,7 @@ from results.services.exports.kinds import (
 from results.services.exports.manifest import Digest, Manifest
 from results.services.exports.packing import write_folder, zip_chunks
 from results.services.exports.registry import KINDS
+from results.services.reports import find_open_holes
 from studies.models import Member, Study, User
 from studies.services.log import record_action
 
@@ -54,7 +55,7 @@ class ExportStream(Iterator[bytes]):
     def _run(self) -> Generator[bytes, None, None]:
         digest = Digest()
         with _refusing(), read_snapshot():
-            self.manifest.created_at = timezone.now()
+            _open_account(self.manifest, self._request.study)
             with closing(_make_chunks(self.kind, self._request, self.manifest)) as chunks:
                 for chunk in chunks:
                     digest.update(chunk)
@@ -73,6 +74,7 @@ def describe_export(
     found, request = _make_request(study, kind, annotator, with_texts)
     manifest = _begin_manifest(found, request)
     with read_snapshot():
+        _open_account(manifest, study)
         # Texts change nothing in the counts, and are the costly part.
         found.describe(ExportRequest(study, request.annotator), manifest)
     return manifest
@@ -116,7 +118,7 @@ def write_export(
     _check_place(path, is_folder=is_folder)
     with _temporary_names(path) as (made, account):
         with _refusing(), read_snapshot():
-            manifest.created_at = timezone.now()
+            _open_account(manifest, study)
             if is_folder and isinstance(found, FolderKind):
                 made.mkdir()
                 write_folder(found.entries(request, manifest), made, manifest)
@@ -175,6 +177,12 @@ def _begin_manifest(kind: ExportKind, request: ExportRequest) -> Manifest:
         annotator=request.annotator.name if request.annotator else None,
         with_texts=request.with_texts,
     )
+
+
+def _open_account(manifest: Manifest, study: Study) -> None:
+    """Tell, within the snapshot of the export, of which moment it is and what is open then."""
+    manifest.created_at = timezone.now()
+    manifest.open_holes = find_open_holes(study)
 
 
 def _file_name(kind: ExportKind, request: ExportRequest) -> str:
