@@ -105,7 +105,7 @@ class FinalLabelsPage:
     selects: Sequence[Select]
     query: str
     is_narrow: bool
-    filter_query: str
+    narrowed_by: str
     rows: Sequence[QueueRow]
     matching: int
     matching_settled: int
@@ -183,7 +183,7 @@ def show_final_labels(
         selects=list_selects(study, wanted),
         query=data.get("query", "").strip(),
         is_narrow=bool(write_filter(data)),
-        filter_query=write_filter(data),
+        narrowed_by=write_filter(data),
         rows=[show_row(study, pair) for pair in found],
         matching=total,
         matching_settled=sum(count.pairs for count in matching if count.state == "settled"),

@@ -67,7 +67,7 @@ class StandingDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Focus:
     """What of the queue is wanted; it travels with each form, so that the next pair keeps to it."""
 
     query_class: str
@@ -103,7 +103,7 @@ class Case:
     errors: Mapping[str, str] = field(default_factory=dict)
     standing: StandingDecision | None = None
     history: Sequence[StandingDecision] = ()
-    filter: Filter | None = None
+    focus: Focus | None = None
     left: int = 0
     notice: str = ""
     held_by: str = ""
@@ -133,6 +133,6 @@ class NothingToSettle:
     settled: int
     waiting: int
     not_yours: int
-    filter: Filter
+    focus: Focus
     notice: str = ""
     has_put_off: bool = False

@@ -17,7 +17,7 @@ from annotation.shuffle import Shuffler
 from results.adjudication.contexts import (
     Case,
     Choice,
-    Filter,
+    Focus,
     GivenLabel,
     NothingToSettle,
     SettleValues,
@@ -63,11 +63,11 @@ class Asked:
 
 
 def show_next(
-    access: StudyAccess, filter: Filter, *, later: Sequence[uuid.UUID] = (), notice: str = ""
+    access: StudyAccess, focus: Focus, *, later: Sequence[uuid.UUID] = (), notice: str = ""
 ) -> Case | NothingToSettle:
     """The next pair for the adjudicator, held for them, or why there is none."""
     study, member = access.study, access.member
-    wanted = Wanted(query_class=filter.query_class or None, kind=filter.kind)
+    wanted = Wanted(query_class=focus.query_class or None, kind=focus.kind)
     holes = list_open_holes(study)
     for _ in range(ATTEMPTS):
         found = find_candidates(study, member, wanted, holes=holes, later=later)
@@ -75,9 +75,9 @@ def show_next(
         if key is not None or not found.keys:
             break
     if key is None:
-        return explain_nothing(study, filter, notice=notice)
+        return explain_nothing(study, focus, notice=notice)
     case = show_case(study, member, get_pair(key))
-    return replace(case, filter=filter, left=found.left, notice=notice)
+    return replace(case, focus=focus, left=found.left, notice=notice)
 
 
 def show_one(access: StudyAccess, pair: Pair) -> Case:
@@ -268,8 +268,8 @@ def tell_decision(final: FinalLabel, names: Mapping[tuple[int, int], str]) -> St
     )
 
 
-def explain_nothing(study: Study, filter: Filter, *, notice: str = "") -> NothingToSettle:
-    wanted = Wanted(query_class=filter.query_class or None, kind=filter.kind)
+def explain_nothing(study: Study, focus: Focus, *, notice: str = "") -> NothingToSettle:
+    wanted = Wanted(query_class=focus.query_class or None, kind=focus.kind)
     by_state = {"open": 0, "waiting": 0, "settled": 0}
     for count in count_pairs(study, wanted):
         if count.state in by_state:
@@ -279,14 +279,14 @@ def explain_nothing(study: Study, filter: Filter, *, notice: str = "") -> Nothin
         settled=by_state["settled"],
         waiting=by_state["waiting"],
         not_yours=by_state["open"],
-        filter=filter,
+        focus=focus,
         notice=notice,
     )
 
 
-def narrow(case: Case, filter: Filter) -> Case:
-    """The case with the filter that the next one is to keep to."""
-    return replace(case, filter=filter)
+def narrow(case: Case, focus: Focus) -> Case:
+    """The case with the focus that the next one is to keep to."""
+    return replace(case, focus=focus)
 
 
 def find_needs(study: Study, pair: Pair) -> tuple[bool, bool]:

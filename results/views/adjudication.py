@@ -18,7 +18,7 @@ from annotation.rubric_sheet import get_rubric_sheet
 from annotation.views.images import send_image
 from results.access import get_case_pair, get_study_for_adjudication, get_study_pair
 from results.adjudication import screens
-from results.adjudication.contexts import Case, Filter, NothingToSettle
+from results.adjudication.contexts import Case, Focus, NothingToSettle
 from results.adjudication.forms import SettleForm, ShownCaseForm
 from results.adjudication.tokens import ShownCase
 from results.selectors.blindness import find_blinding_rounds
@@ -57,7 +57,7 @@ def case(request: HtmxRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
         return render_screen(request, access, no_rubric=True)
     if shown.kind not in CONTESTED and shown.standing is None:
         raise Http404("This pair is not contested.")
-    return render_screen(request, access, screens.narrow(shown, read_filter(access, request.GET)))
+    return render_screen(request, access, screens.narrow(shown, read_focus(access, request.GET)))
 
 
 @require_POST
@@ -94,7 +94,7 @@ def take_decision(request: HtmxRequest, access: StudyAccess) -> HttpResponse:
     if not form.is_valid():
         asked = screens.Asked(form.values, form.messages, key)
         found = screens.show_case(access.study, access.member, pair, asked=asked)
-        found = screens.narrow(found, read_filter(access, request.POST))
+        found = screens.narrow(found, read_focus(access, request.POST))
         return render_screen(request, access, found, status=422)
     # Whatever stands already was decided by somebody: only admins revise.
     outcome = record_decision(access, pair, version, form, replace(shown, final_id=""), key)
@@ -141,7 +141,7 @@ def tell_late(
 ) -> HttpResponse:
     """Answer 409: somebody was faster. Says what was decided and keeps what was typed."""
     found = screens.show_late(access, pair, form.values)
-    found = screens.narrow(found, read_filter(access, request.POST))
+    found = screens.narrow(found, read_focus(access, request.POST))
     problem = (
         _("This pair was settled before your answer arrived. Nothing of it was changed.")
         if found.standing
@@ -155,8 +155,8 @@ def lead_on(request: HtmxRequest, access: StudyAccess, notice: str) -> HttpRespo
     if request.htmx:
         return render_next(request, access, notice=notice)
     messages.success(request, notice)
-    filter = read_filter(access, request.POST)
-    named = {"class": filter.query_class, "kind": filter.kind}
+    focus = read_focus(access, request.POST)
+    named = {"class": focus.query_class, "kind": focus.kind}
     query = urlencode({key: value for key, value in named.items() if value})
     url = reverse("results:adjudicate", args=[access.study.slug])
     return redirect(f"{url}?{query}" if query else url)
@@ -170,9 +170,9 @@ def render_next(
     problem: str = "",
     notice: str = "",
 ) -> HttpResponse:
-    filter = read_filter(access, request.POST if request.method == "POST" else request.GET)
+    focus = read_focus(access, request.POST if request.method == "POST" else request.GET)
     try:
-        found = screens.show_next(access, filter, later=list_put_off(request), notice=notice)
+        found = screens.show_next(access, focus, later=list_put_off(request), notice=notice)
     except screens.NoRubric:
         return render_screen(request, access, no_rubric=True, status=status, problem=problem)
     return render_screen(request, access, found, status=status, problem=problem)
@@ -213,11 +213,11 @@ def find_hiding_rounds(access: StudyAccess) -> list[str]:
     return find_blinding_rounds(access.member, find_rounds(access.study, Scope()).labels)
 
 
-def read_filter(access: StudyAccess, data: QueryDict) -> Filter:
+def read_focus(access: StudyAccess, data: QueryDict) -> Focus:
     """The class and kind that an address or form asks for; what is unknown narrows nothing."""
     classes = list(access.study.query_classes.order_by("position").values_list("name", flat=True))
     query_class, kind = data.get("class", ""), data.get("kind", "")
-    return Filter(
+    return Focus(
         query_class=query_class if query_class in classes else "",
         kind=kind if kind in CONTESTED else "",
         classes=classes,
