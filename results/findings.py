@@ -90,6 +90,15 @@ class LeniencyEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedTogether:
+    """Differing labels of which one is decided by `a` and the other by `b`."""
+
+    a: str
+    b: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The verdict on the study in one sentence, and on each class, the gravest first."""
 
@@ -99,6 +108,7 @@ class Diagnosis:
     remarks: Sequence[str]
     findings: Sequence[Finding]
     leniency: Sequence[LeniencyEntry]
+    cited_together: Sequence[CitedTogether]
 
     @property
     def leading(self) -> Finding | None:
@@ -124,6 +134,10 @@ def read_diagnosis(payload: Payload) -> Diagnosis:
         remarks=remarks,
         findings=sorted(found, key=_by_gravity),
         leniency=[_read_leniency(row) for row in payload["leniency"]],
+        cited_together=sorted(
+            (CitedTogether(*row) for row in payload["decided_by_on_splits"]),
+            key=lambda row: -row.count,
+        ),
     )
 
 

@@ -86,8 +86,8 @@ placed AS (
 
 PAIRS = f"""
 {SPLITS}, {SIZED}
-SELECT placed.place, p.id, p.public_id, q.text, coalesce(c.name, ''), d.title,
-    coalesce(left(body.text, {EXCERPT + 1}), '')
+SELECT placed.place, p.id, p.public_id, q.text, coalesce(c.name, ''),
+    coalesce(nullif(d.title, ''), d.external_id), coalesce(left(body.text, {EXCERPT + 1}), '')
 FROM placed
 JOIN studies_pair p ON p.id = placed.pair_id
 JOIN studies_query q ON q.id = p.query_id

@@ -84,6 +84,20 @@ def test_fisher_is_named_as_the_plain_table_that_decides_nothing(lead: Client) -
     assert "for the reader, it decides nothing" in page
 
 
+def test_dimensions_stand_against_each_other_on_splits(silent: Study, lead: Client) -> None:
+    report = silent.agreement_reports.get()
+    report.payload["decided_by_on_splits"] = [
+        ["answerability", "recency", 3],
+        ["answerability", "answerability", 28],
+    ]
+    report.save()
+    page = read(lead, SPLITS)
+    table = page[page.index("labels that differ and both name a dimension") :]
+    first = '<th scope="row" dir="auto">answerability</th><td dir="auto">answerability</td>'
+    second = '<td dir="auto">recency</td><td class="num">3</td>'
+    assert table.index(first) < table.index(second)
+
+
 def test_leniency_is_told_apart_from_holes(silent: Study, lead: Client) -> None:
     report = silent.agreement_reports.get()
     report.payload["leniency"] = [
