@@ -55,9 +55,7 @@ class ShownPair:
         return measure_time(self.shown_at, self.reported_away)
 
 
-def measure_time(
-    shown_at: datetime, reported_away: timedelta = timedelta()
-) -> tuple[float, float]:
+def measure_time(shown_at: datetime, reported_away: timedelta = timedelta()) -> tuple[float, float]:
     """Return the active and the away seconds since then.
 
     Away is what the browser reports, at most what has passed; of the rest, what is beyond the

@@ -31,12 +31,14 @@ def render_classes(
     study = access.study
     chosen, words = request.GET.get("class", ""), request.GET.get("q", "")
     queries = list_queries_of_class(study, chosen, words)
+    page = Paginator(queries, QUERIES_PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = list(page.object_list)
     context = {
         "study": study,
         "classes": count_classes(study),
         "chosen": chosen,
         "words": words,
-        "page": Paginator(queries, QUERIES_PER_PAGE).get_page(request.GET.get("page")),
+        "page": page,
         "new": NewClassForm(study=study),
         "assign": AssignForm(study=study),
     }

@@ -39,10 +39,3 @@ def test_web_process_loads_no_numpy() -> None:
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", stdout=StringIO())
-
-
-def test_no_template_holds_a_query() -> None:
-    for path in (ROOT / "templates").rglob("*.html"):
-        source = path.read_text()
-        for call in (".all", ".count }}", ".filter", "_set."):
-            assert call not in source, f"{path.name} calls {call}"

@@ -1,10 +1,14 @@
 """Rules that hold for every page: one heading, valid HTML, the policy, no caching."""
 
 import re
+from traceback import extract_stack
+from typing import Any
 
 import html5lib
 import pytest
+from django.db import connection
 from django.http import HttpResponse
+from django.template import Template
 from django.template.loader import get_template
 from django.test import Client
 
@@ -17,7 +21,7 @@ from tests.site.test_permissions import MATRIX
 PAGES = sorted(
     path for path, method, allowed in MATRIX.values() if method == "get" and "uma" in allowed
 )
-DOWNLOADS = ("exports/judgments/", "/manifest/", "/rubric.yaml")
+DOWNLOADS = ("exports/judgments/", "/manifest/", "/rubric.yaml", ".csv")
 TEMPLATES = sorted(
     str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")
 )
@@ -63,6 +67,26 @@ def test_response_carries_the_policy_and_is_not_cached(cast: Cast, path: str) ->
     assert "no-store" in response.headers["Cache-Control"]
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("path", list_pages())
+def test_templates_hold_no_queries(cast: Cast, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page shows has been read before it is rendered; only who is asking and the choices
+    of form fields may be looked up while rendering."""
+    render = Template.render
+
+    def refuse(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        is_about_caller = '"django_session"' in sql or '"studies_user"' in sql.split("WHERE")[0]
+        is_choices = any(line.filename.endswith("forms/models.py") for line in extract_stack())
+        assert is_about_caller or is_choices, f"a query while rendering: {sql}"
+        return execute(sql, params, many, context)
+
+    def render_without_queries(self: Template, context: Any) -> Any:
+        with connection.execute_wrapper(refuse):
+            return render(self, context)
+
+    monkeypatch.setattr(Template, "render", render_without_queries)
+    assert open_page(cast, path).status_code in {200, 409}
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
