@@ -33,7 +33,10 @@ def test_seats_go_by_the_largest_remainder() -> None:
     assert apportion({"a": 416, "b": 338, "c": 246}, 10) == {"a": 4, "b": 3, "c": 3}
 
 
-@given(st.dictionaries(st.text("abc", max_size=3), st.integers(0, 500), max_size=8), st.integers(0, 1000))
+@given(
+    st.dictionaries(st.text("abc", max_size=3), st.integers(0, 500), max_size=8),
+    st.integers(0, 1000),
+)
 def test_seats_given_out_are_those_there_were(sizes: dict[str, int], seats: int) -> None:
     seats = min(seats, sum(sizes.values()))
     given_out = apportion(sizes, seats)
