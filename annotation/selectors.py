@@ -30,10 +30,14 @@ def list_held_claims(round: Round, annotator: Member) -> list[Claim]:
 def list_unlabelled_pairs(
     round: Round, annotator: Member, queries: Sequence[int]
 ) -> Sequence[Pair]:
-    """The pairs of these queries without this annotator's label; keys and public ids only."""
+    """The pairs of these queries without this annotator's label; keys and ids only."""
     own = Judgment.objects.filter(round=round, annotator=annotator, pair=OuterRef("pk"))
     pairs = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
-    return list(keep_assigned(pairs, round, annotator.pk).only("pk", "public_id", "query_id"))
+    return list(
+        keep_assigned(pairs, round, annotator.pk)
+        .select_related("query", "document")
+        .only("pk", "query__external_id", "document__external_id")
+    )
 
 
 def get_pair(pair_id: int) -> Pair:

@@ -20,11 +20,11 @@ def list_memberships(user: User) -> QuerySet[Member]:
 
 
 def list_open_rounds(study: Study) -> Sequence[Round]:
-    """Rounds that take labels now, in the order in which they are to be judged."""
-    return list(
-        Round.objects.filter(
-            study=study, closed_at__isnull=True, opens_at__lte=timezone.now()
-        ).order_by("position", "pk")
+    """Rounds that take labels now, in the order in which they are to be judged: calibration
+    before anything else, the others by their position."""
+    rounds = Round.objects.filter(study=study, closed_at__isnull=True, opens_at__lte=timezone.now())
+    return sorted(
+        rounds.order_by("position", "pk"), key=lambda round: round.kind != Round.Kind.CALIBRATION
     )
 
 

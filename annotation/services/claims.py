@@ -80,19 +80,24 @@ def list_open_queries(
             taken=Count("claims", filter=in_force),
             is_own=Exists(own.exclude(state=Claim.State.LAPSED)),
         )
-        .values_list("pk", "query_id", "query__public_id", "annotators", "taken", "is_own")
+        .values_list("pk", "query_id", "query__external_id", "annotators", "taken", "is_own")
     )
     pairs = count_pairs_by_query(round.study_id, anew=count_anew)
     slots: dict[str, int | None] = {}
     is_open: dict[str, tuple[int, int]] = {}
-    for key, query_id, public_id, annotators, taken, is_own in rows:
-        item = str(public_id)
+    for key, query_id, item, annotators, taken, is_own in rows:
         slots[item] = annotators
         if query_id in pairs and not is_own and (annotators is None or taken < annotators):
             is_open[item] = (key, pairs[query_id])
-    shuffler = Shuffler(round.study.seed, str(round.pk), str(annotator.pk))
+    shuffler = shuffle_for(annotator, round)
     ordered = shuffler.order_queries(slots, find_overlap(slots))
     return dict(is_open[item] for item in ordered if item in is_open)
+
+
+def shuffle_for(annotator: Member, round: Round) -> Shuffler:
+    """This annotator's order in the round. It is keyed by names, and used on external ids, so
+    that a study keeps its orders when it moves to another installation."""
+    return Shuffler(annotator.study.seed, round.name, annotator.name)
 
 
 def count_pairs_by_query(study_id: int, *, anew: bool = False) -> dict[int, int]:

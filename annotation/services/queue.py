@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from annotation import selectors
 from annotation.models import Claim
-from annotation.services.claims import claim_next_query, finish_labelled_query
-from annotation.shuffle import Shuffler
+from annotation.services.claims import (
+    claim_next_query,
+    finish_labelled_query,
+    shuffle_for,
+)
 from studies.models import Member, Pair, Round, Study
 from studies.selectors import list_open_rounds
 
@@ -59,8 +62,13 @@ def choose_first(
     """The first of the unlabelled pairs in this annotator's order."""
     query = next(one for one in held if any(pair.query_id == one for pair in unlabelled))
     candidates = [pair for pair in unlabelled if is_mixed(annotator) or pair.query_id == query]
-    shuffler = Shuffler(annotator.study.seed, str(round.pk), str(annotator.pk))
-    return min(candidates, key=lambda pair: shuffler.weigh(str(pair.public_id)))
+    shuffler = shuffle_for(annotator, round)
+    return min(candidates, key=lambda pair: shuffler.weigh(name_pair(pair)))
+
+
+def name_pair(pair: Pair) -> str:
+    """A pair by the ids it has in every installation. No id holds the character between."""
+    return f"{pair.query.external_id}\0{pair.document.external_id}"
 
 
 def is_mixed(annotator: Member) -> bool:

@@ -168,3 +168,26 @@ def test_query_labelled_in_another_way_is_passed_over(cast: Cast) -> None:
         seen.add(label_next(cast.ana).judgment.pair)
     assert seen == set(cast.pairs[3:])
     assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+
+
+def test_order_is_the_same_in_another_installation(db: None) -> None:
+    """Keys of rows and random ids differ between two installations; the orders do not."""
+    orders = []
+    for slug in ("here", "there"):
+        study = make.make_study(slug, seed="e" * 32)
+        make.make_round(study)
+        for number in range(4):
+            query = make.make_query(study, f"q{number}")
+            for place in range(3):
+                make.make_pair(query, make.make_document(study, f"q{number}-d{place}"))
+        ana = make.make_member(study, "ana", Role.ANNOTATOR, with_account=False)
+        judged = [label_next(ana).judgment.pair for _ in range(12)]
+        orders.append([pair.document.external_id for pair in judged])
+    assert orders[0] == orders[1]
+
+
+def test_calibration_comes_first_wherever_it_is_listed(cast: Cast) -> None:
+    calibration = make.make_round(cast.study, "calibration-1", kind="calibration", position=9)
+    query = make.make_query(cast.study, annotators=None, rounds=[calibration])
+    pair = make.make_pair(query)
+    assert next_pair(cast.ana).pair == pair

@@ -41,7 +41,7 @@ from results.statistics.diagnosis.sentences import (
 )
 from results.statistics.diagnosis.shares import Answers, Side, choose_reference, compare_shares
 from results.statistics.diagnosis.thresholds import (
-    LEVEL,
+    APART_LEVEL,
     MINIMUM_EXCESS,
     PERMUTATIONS,
     SEED,
@@ -239,7 +239,9 @@ def _judge_class(
     inside, rest = row.splits.inside, row.splits.rest
     need = find_need(row.concentration, inside, rest, tests=tests, spread=spread)
     verdict = decide(
-        concentrated=row.concentrated, apart=apart_p is not None and apart_p <= LEVEL, need=need
+        concentrated=row.concentrated,
+        apart=apart_p is not None and apart_p <= APART_LEVEL,
+        need=need,
     )
     grades = splits_by_grades(study.split_table.of_class(row.splits.code))
     return ClassDiagnosis(
@@ -271,8 +273,8 @@ def _say_class(table: LabelTable, row: _Evidence, verdict: Verdict, need: Need) 
             concentrated=row.concentrated,
         )
     ]
-    leading = row.leading if weigh_apart(row.direction_p, None) <= LEVEL else None
-    apart = weigh_apart(None, row.citation_p) <= LEVEL
+    leading = row.leading if weigh_apart(row.direction_p, None) <= APART_LEVEL else None
+    apart = weigh_apart(None, row.citation_p) <= APART_LEVEL
     if inside.splits:
         total = sum(
             found.a_higher + found.b_higher for found in row.directions if found.b is not None

@@ -3,10 +3,16 @@
 LEVEL = 0.05
 """Bound on the share of studies in which a class is falsely called a hole."""
 
-DIRECTION_SHARE, CITATION_SHARE = 0.65, 0.35
-"""How direction and citation divide the level.
+APART_LEVEL = 0.04
+"""Bound on the p of "direction or citation sets it apart".
 
-With these shares either can reach it in a class of `MINIMUM_QUERIES` queries.
+Less than `LEVEL`, because dealing queries of unlike size is not exact and spends some of it.
+"""
+
+DIRECTION_SHARE, CITATION_SHARE = 0.8, 0.2
+"""How direction and citation divide that bound.
+
+A direction can then reach it in a class of `MINIMUM_QUERIES` queries, a citation with one more.
 """
 
 MINIMUM_RATIO = 1.5
@@ -19,7 +25,7 @@ MINIMUM_REFERENCE = 10
 """Splits that the rest must have before a class is compared with it."""
 
 MINIMUM_QUERIES = 6
-"""Queries below which no class is tested in earnest: 2 / 2^6 is the first p below 0.05."""
+"""Queries below which no class can show a direction: p is 2 / 2^6 at least, just in bounds."""
 
 PLANNED_EXCESS = 0.30
 """The hole that a class must be able to show: split rate this much above the rest's."""

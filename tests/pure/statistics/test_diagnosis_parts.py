@@ -235,8 +235,8 @@ def test_holm_never_lowers_a_p_and_keeps_the_order(p_values: list[float]) -> Non
 
 
 def test_direction_and_citation_share_the_level_whatever_is_known() -> None:
-    assert weigh_apart(0.0325, 1.0) == weigh_apart(0.0325, None) == pytest.approx(0.05)
-    assert weigh_apart(1.0, 0.0175) == weigh_apart(None, 0.0175) == pytest.approx(0.05)
+    assert weigh_apart(0.032, 1.0) == weigh_apart(0.032, None) == pytest.approx(0.04)
+    assert weigh_apart(1.0, 0.008) == weigh_apart(None, 0.008) == pytest.approx(0.04)
     assert weigh_apart(None, None) == weigh_apart(0.9, 0.9) == 1.0
 
 
