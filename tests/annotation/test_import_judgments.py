@@ -212,9 +212,17 @@ def test_a_wholly_labelled_query_takes_a_place_and_a_partly_labelled_one_does_no
         "round_query__query__external_id", "annotator__name", "slot", "state"
     )
     assert set(claims) == {("q1", "cara", 1, "finished"), ("q1", "dirk", 2, "finished")}
-    left = list_open_queries(round=cast.main, annotator=cast.ana).keys
+    left = list_open_queries(round=cast.main, annotator=cast.ana)
     ids = RoundQuery.objects.filter(pk__in=left).values_list("query__external_id", flat=True)
     assert set(ids) == {"q2", "q3"}
+
+
+def test_a_control_pair_outside_of_the_pool_keeps_nobody_from_a_place(
+    cast: Cast, tmp_path: Path
+) -> None:
+    make.make_pair(cast.pairs[0].query, pool_rank=None)
+    run_import(cast, write(tmp_path, HEADER + whole_query("q1", "cara")))
+    assert Claim.objects.get().state == "finished"
 
 
 def test_labels_beyond_the_plan_count_and_are_told(cast: Cast, tmp_path: Path) -> None:

@@ -13,16 +13,18 @@ from annotation.services.claims import count_label_changes, set_surplus_aside
 from studies.models import RoundQuery
 from studies.services.imports.staging import fetch
 
+# A control pair outside of the pool is asked in the app only: no file of labels need hold it.
 FIND_COMPLETE = """
 WITH sizes AS (
     SELECT rq.id, rq.round_id, rq.query_id, count(*) AS pairs
-    FROM studies_roundquery rq JOIN studies_pair p ON p.query_id = rq.query_id
+    FROM studies_roundquery rq
+    JOIN studies_pair p ON p.query_id = rq.query_id AND p.pool_rank IS NOT NULL
     WHERE rq.id = ANY(%(keys)s)
     GROUP BY rq.id
 )
 SELECT s.id, j.annotator_id
 FROM sizes s
-JOIN studies_pair p ON p.query_id = s.query_id
+JOIN studies_pair p ON p.query_id = s.query_id AND p.pool_rank IS NOT NULL
 JOIN annotation_judgment j ON j.round_id = s.round_id AND j.pair_id = p.id
 JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
 GROUP BY s.id, s.pairs, j.annotator_id
@@ -32,7 +34,7 @@ ORDER BY s.id, j.annotator_id
 
 
 def take_finished_places(round_query_ids: Iterable[int]) -> int:
-    """Give a finished claim to each person who has labelled every pair of a query.
+    """Give a finished claim to each person who has labelled every pooled pair of a query.
 
     People in the order of their keys, while places are free; labels beyond them count all the
     same. Returns the number of queries that more people have labelled than planned. Locks the
@@ -61,7 +63,7 @@ def take_finished_places(round_query_ids: Iterable[int]) -> int:
 
 
 def _find_complete(keys: list[int]) -> dict[int, list[int]]:
-    """By round query, the people whose outcome every pair of it has."""
+    """By round query, the people whose outcome every pooled pair of it has."""
     with connection.cursor() as cursor:
         rows = fetch(cursor, FIND_COMPLETE, {"keys": keys})
     complete: dict[int, list[int]] = defaultdict(list)
