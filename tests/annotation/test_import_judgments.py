@@ -194,6 +194,43 @@ def test_pairs_outside_of_the_pool_join_it_on_request(cast: Cast, tmp_path: Path
     assert report.tally("pairs").new == 2
 
 
+def close(cast: Cast) -> None:
+    cast.main.closed_at = timezone.now()
+    cast.main.save()
+
+
+def test_a_closed_round_takes_no_new_labels_and_knows_those_it_has(
+    cast: Cast, tmp_path: Path
+) -> None:
+    known = f"{HEADER}q1,q1-d1,1,cara,,,\n"
+    run_import(cast, write(tmp_path, known))
+    close(cast)
+    report = run_import(cast, write(tmp_path, known))
+    assert (report.new, report.tally("judgments").same) == (0, 1)
+    path = write(tmp_path, f"{known}q1,q1-d2,1,cara,,,\nq1,q1-d1,1,dirk,,,\n")
+    with pytest.raises(ImportRefused) as caught:
+        run_import(cast, path)
+    late = "the round main is closed: it takes no further labels"
+    assert [str(problem) for problem in caught.value.report.refusals] == [
+        f"labels.csv:3: {late}",
+        f"labels.csv:4: {late}",
+    ]
+    assert Judgment.objects.count() == 1
+
+
+def test_the_pool_of_a_closed_round_is_not_extended(cast: Cast, tmp_path: Path) -> None:
+    close(cast)
+    path = write(tmp_path, f"{HEADER}q1,q2-d1,1,cara,,,\n")
+    assert refusals(cast, path, extend_pool=True) == [
+        "labels.csv:2: the round main is closed: it takes no further labels"
+    ]
+    some = make.make_round(cast.study, "some", kind="calibration")
+    RoundQuery.objects.create(round=some, query=cast.pairs[0].query)
+    assert refusals(cast, path, round_name="some", extend_pool=True) == [
+        "labels.csv:2: the pair q1 q2-d1 is not in the pool, whose rounds are closed"
+    ]
+
+
 def test_a_finished_claim_is_held_again_when_its_query_gains_pairs(
     cast: Cast, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ from django.db.backends.utils import CursorWrapper
 
 from annotation.services.claims import count_label_changes, reopen_grown_claims
 from annotation.services.imports.places import take_finished_places
-from annotation.services.imports.pools import extend_pool
+from annotation.services.imports.pools import extend_pool, is_pool_closed
 from annotation.services.imports.reading import COLUMNS, JudgmentOptions, LabelFile
 from annotation.services.imports.resolving import (
     count_other_notes,
@@ -114,7 +114,7 @@ def add_judgments(
         extended = options.extend_pool and extend_pool(cursor, study, report, path.name) > 0
         _add_identities(study, labels, options, report)
         resolve_labels(cursor, study.pk)
-        _refuse(cursor, path.name, report)
+        _refuse(cursor, study, path.name, report)
         if report.problems:
             return
         new = _write(cursor)
@@ -181,8 +181,8 @@ def _add_identities(
         report.note(labels.path.name, f"new to the study: {', '.join(new)}")
 
 
-def _refuse(cursor: CursorWrapper, file: str, report: ImportReport) -> None:
-    for line, reason in find_faults(cursor):
+def _refuse(cursor: CursorWrapper, study: Study, file: str, report: ImportReport) -> None:
+    for line, reason in find_faults(cursor, pool_is_closed=is_pool_closed(study)):
         report.refuse("judgments", file, line, reason)
     for line, reason in find_conflicts(cursor):
         report.conflict("judgments", file, line, reason)

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from django.db.backends.utils import CursorWrapper
 
-from studies.models import Study
+from studies.models import Round, Study
 from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import execute, fetch
 
-FIND_ABSENT_DOCUMENTS = """
+# Labels of closed rounds are no ground to add anything.
+IN_OPEN_ROUND = """
+    EXISTS (
+        SELECT FROM studies_round r
+        WHERE r.study_id = %(study)s AND r.name = s.round AND r.closed_at IS NULL
+    )
+"""
+
+FIND_ABSENT_DOCUMENTS = f"""
 SELECT min(s.line), s.doc_id FROM staged_label s
-WHERE NOT EXISTS (
+WHERE {IN_OPEN_ROUND} AND NOT EXISTS (
     SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id
 )
 GROUP BY s.doc_id ORDER BY 1
-"""
+"""  # noqa: S608 - put together from constants
 
-ADD_KNOWN_BY_ID = """
+ADD_KNOWN_BY_ID = f"""
 INSERT INTO studies_document (study_id, external_id, public_id, title, format, superseded_by,
     url, metadata)
-SELECT DISTINCT ON (doc_id) %(study)s, doc_id, gen_random_uuid(), '', 'text', '', '', '{}'::jsonb
+SELECT DISTINCT ON (doc_id) %(study)s, doc_id, gen_random_uuid(), '', 'text', '', '', '{{}}'::jsonb
 FROM staged_label s
-WHERE NOT EXISTS (
+WHERE {IN_OPEN_ROUND} AND NOT EXISTS (
     SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id
 )
-"""
+"""  # noqa: S608 - put together from constants
 
 # New pairs follow the query's others, in the order of the file.
-ADD_PAIRS = """
+ADD_PAIRS = f"""
 INSERT INTO studies_pair (study_id, query_id, document_id, public_id, pool_rank, added_at)
 SELECT %(study)s, q.id, d.id, gen_random_uuid(),
     coalesce((SELECT max(pool_rank) FROM studies_pair known WHERE known.query_id = q.id), 0)
@@ -36,11 +44,11 @@ SELECT %(study)s, q.id, d.id, gen_random_uuid(),
 FROM staged_label s
 JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
 JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
-WHERE NOT EXISTS (
+WHERE {IN_OPEN_ROUND} AND NOT EXISTS (
     SELECT FROM studies_pair p WHERE p.query_id = q.id AND p.document_id = d.id
 )
 GROUP BY q.id, d.id
-"""
+"""  # noqa: S608 - put together from constants
 
 ADD_ROUND_QUERIES = """
 INSERT INTO studies_roundquery (round_id, query_id, annotators)
@@ -52,11 +60,20 @@ ON CONFLICT (round_id, query_id) DO NOTHING
 """
 
 
+def is_pool_closed(study: Study) -> bool:
+    """Whether each round over the whole pool is closed: a new pair would be judged in none."""
+    main = study.rounds.filter(kind=Round.Kind.MAIN)
+    return main.exists() and not main.filter(closed_at=None).exists()
+
+
 def extend_pool(cursor: CursorWrapper, study: Study, report: ImportReport, file: str) -> int:
     """Add the staged labels' pairs that the pool lacks, and their queries to the round.
 
-    Documents must be in the study unless it takes them by their id. Returns the number of pairs.
+    Documents must be in the study unless it takes them by their id. Labels of closed rounds add
+    nothing, and none does where the pool is closed. Returns the number of pairs.
     """
+    if is_pool_closed(study):
+        return 0
     values = {"study": study.pk, "annotators": study.annotators_per_query}
     if study.documents_required:
         for line, doc_id in fetch(cursor, FIND_ABSENT_DOCUMENTS, values):

@@ -10,13 +10,17 @@ from django.db.backends.utils import CursorWrapper
 from studies.services.imports.staging import fetch, materialise
 
 # Every label with the rows it refers to; what is not there is null. `copy` numbers the rows that
-# speak of the same annotator, pair and round.
+# speak of the same annotator, pair and round; one `is_late` that is new to a closed round.
 RESOLVE = """
 SELECT s.*, gen_random_uuid() AS public_id,
     q.id AS query, p.id AS pair, r.id AS round_id, rq.id AS round_query,
     v.id AS rubric, v.number AS rubric_number, g.value AS grade,
     s.relevance = 'unsure' AS is_unsure, d.id AS dimension, c.id AS clause_id,
     m.id AS member,
+    r.closed_at IS NOT NULL AND NOT EXISTS (
+        SELECT FROM annotation_judgment j
+        WHERE j.round_id = r.id AND j.pair_id = p.id AND j.annotator_id = m.id
+    ) AS is_late,
     row_number() OVER (
         PARTITION BY s.query_id, s.doc_id, s.annotator, s.round ORDER BY s.line
     ) AS copy
@@ -38,6 +42,9 @@ LEFT JOIN studies_member m ON m.study_id = %(study)s AND m.name = s.annotator
 FIND_FAULTS = """
 SELECT line, CASE
     WHEN query IS NULL THEN format('the query %%s is unknown', query_id)
+    WHEN is_late THEN format('the round %%s is closed: it takes no further labels', round)
+    WHEN pair IS NULL AND %(pool_is_closed)s THEN
+        format('the pair %%s %%s is not in the pool, whose rounds are closed', query_id, doc_id)
     WHEN pair IS NULL THEN
         format('the pair %%s %%s is not in the pool (--extend-pool adds it)', query_id, doc_id)
     WHEN round_id IS NULL THEN format('there is no round %%s', round)
@@ -51,7 +58,7 @@ SELECT line, CASE
         quote_literal(clause), decided_by, rubric_number)
 END
 FROM resolved_label
-WHERE query IS NULL OR pair IS NULL OR round_query IS NULL OR rubric IS NULL
+WHERE query IS NULL OR is_late OR pair IS NULL OR round_query IS NULL OR rubric IS NULL
     OR grade IS NULL AND NOT is_unsure
     OR dimension IS NULL AND decided_by IS NOT NULL
     OR clause_id IS NULL AND clause IS NOT NULL
@@ -101,9 +108,9 @@ def resolve_labels(cursor: CursorWrapper, study_id: int) -> None:
     materialise(cursor, "resolved_label", RESOLVE, {"study": study_id})
 
 
-def find_faults(cursor: CursorWrapper) -> list[tuple[Any, ...]]:
-    """Line and reason of each label that refers to what is not there."""
-    return fetch(cursor, FIND_FAULTS, {})
+def find_faults(cursor: CursorWrapper, *, pool_is_closed: bool) -> list[tuple[Any, ...]]:
+    """Line and reason of each label that refers to what is not there, or comes too late."""
+    return fetch(cursor, FIND_FAULTS, {"pool_is_closed": pool_is_closed})
 
 
 def find_conflicts(cursor: CursorWrapper) -> Iterator[tuple[int, str]]:
