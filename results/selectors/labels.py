@@ -44,21 +44,36 @@ current_labels AS (
 """  # noqa: S608 - put together from constants
 
 
-# "All annotators" (null) means everybody who annotates now, and never nobody.
-PLANNED_ANNOTATORS = """
+def select_planned_annotators(rounds: str = "r.kind = 'main'") -> str:
+    """The common table expression `planned`: how many annotators each query of `rounds` is for.
+
+    "All annotators" (null) means the round's team, and never nobody: the active people who hold
+    the role or, like the names of an import, have a label in the round. `rounds` is a condition
+    on the round `r`, a constant of the code.
+    """
+    return f"""
+team AS (
+    SELECT r.id AS round_id, count(*) AS size
+    FROM studies_round r
+    JOIN studies_member m ON m.study_id = r.study_id
+    WHERE r.study_id = %(study)s AND {rounds} AND m.is_active AND NOT m.is_machine
+        AND ('annotator' = ANY (m.roles) OR EXISTS (
+            SELECT FROM annotation_judgment j
+            WHERE j.annotator_id = m.id AND j.round_id = r.id AND NOT j.is_surplus))
+    GROUP BY r.id
+),
 planned AS (
-    SELECT rq.query_id, max(coalesce(rq.annotators, greatest(team.size, 1))) AS annotators
+    SELECT rq.query_id, max(coalesce(rq.annotators, team.size, 1)) AS annotators
     FROM studies_roundquery rq
     JOIN studies_round r ON r.id = rq.round_id
-    CROSS JOIN (
-        SELECT count(*) AS size
-        FROM studies_member
-        WHERE study_id = %(study)s AND is_active AND 'annotator' = ANY (roles)
-    ) team
-    WHERE r.study_id = %(study)s AND r.kind = 'main'
+    LEFT JOIN team ON team.round_id = r.id
+    WHERE r.study_id = %(study)s AND {rounds}
     GROUP BY rq.query_id
 )
-"""
+"""  # noqa: S608 - put together from constants
+
+
+PLANNED_ANNOTATORS = select_planned_annotators()
 
 PAIR_LABELS = f"""
 WITH {select_current_labels()}, {PLANNED_ANNOTATORS}, votes AS (

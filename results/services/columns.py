@@ -7,14 +7,14 @@ is of one moment.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from django.db.models import Max, Value
-from django.db.models.functions import Coalesce
+from django.db import connection
 
+from results.selectors.labels import select_planned_annotators
 from results.services.packed import Row, copy_rows, spread, unpack
 from results.services.scopes import ScopeRounds
 from results.services.vocabulary import Vocabulary, read_vocabulary
 from results.statistics.table import NONE, BoolArray, FloatArray, IntArray, LabelTable
-from studies.models import Member, QueryClass, Role, RoundQuery, Study
+from studies.models import QueryClass, Study
 
 UNSURE = -1
 
@@ -48,6 +48,11 @@ WHERE p.study_id = {study}
 GROUP BY 1
 """
 PAIR_TYPES = ("bool", "bytea", "bytea")
+
+PLAN = f"""
+WITH {select_planned_annotators("r.id = ANY (%(rounds)s)")}
+SELECT query_id, annotators FROM planned
+"""  # noqa: S608 - put together from constants
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,12 +196,11 @@ def _read_pool(study: Study, rounds: ScopeRounds, with_controls: bool) -> Pool:
 
 
 def _read_plan(study: Study, rounds: ScopeRounds) -> dict[int, int]:
-    """Annotators planned for each query. "All" means everybody who annotates, never nobody."""
-    team = Member.objects.filter(
-        study=study, is_active=True, roles__contains=[Role.ANNOTATOR.value]
-    ).count()
-    rows = RoundQuery.objects.filter(round__in=rounds.plan).order_by().values_list("query")
-    return dict(rows.annotate(most=Max(Coalesce("annotators", Value(max(team, 1))))))
+    """Annotators planned for each query of the rounds."""
+    keys = [round.pk for round in rounds.plan]
+    with connection.cursor() as cursor:
+        cursor.execute(PLAN, {"study": study.pk, "rounds": keys})
+        return dict(cursor.fetchall())
 
 
 def _read_rows(study: Study, rounds: ScopeRounds, rubric: int | None) -> list[Row]:

@@ -163,6 +163,23 @@ def test_null_means_all_who_annotate_now(cast: Cast) -> None:
     assert read(cast).pool.planned.tolist() == [3, 3, 3]
 
 
+def test_all_counts_who_labelled_in_the_round_by_an_import(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=None)
+    for name, fields in (
+        ("eva", {}),
+        ("llm", {"is_machine": True}),
+        ("left", {"is_active": False}),
+    ):
+        who = make.make_member(cast.study, name, with_account=False, **fields)
+        label(cast.main, who, cast.pairs[:1], [1])
+    late = make.make_member(cast.study, "late", with_account=False)
+    make.make_judgment(cast.main, cast.pairs[0], late, 1, is_surplus=True)
+    elsewhere = make.make_member(cast.study, "elsewhere", with_account=False)
+    label(make_recheck(cast), elsewhere, cast.pairs[:1], [1])
+    # eva joins ana, ben and uma, who hold the role.
+    assert read(cast).pool.planned.tolist() == [4, 4, 4]
+
+
 def test_a_study_without_labels_reads_as_empty(cast: Cast) -> None:
     assert len(build_table(read(cast))) == 0
 

@@ -281,3 +281,12 @@ def test_a_role_is_no_condition_of_a_vote(cast: Cast):
     judge(cast.main, cast.pairs[:3], cast.ana, [1, 1, 1])
     judge(cast.main, cast.pairs[:3], identity, [1, 1, 1], source="import", decided_by=None)
     assert len(export_lines(cast.study, "consensus-qrels")) == 3
+
+
+def test_a_query_for_all_waits_for_every_imported_annotator(cast: Cast) -> None:
+    cast.study.members.update(roles=[])
+    cast.main.round_queries.update(annotators=None)
+    for name, count in (("eva", 9), ("kim", 4)):
+        identity = make.make_member(cast.study, name, with_account=False)
+        judge(cast.main, cast.pairs[:count], identity, [1] * count)
+    assert withheld_reasons(cast.study) == {"q2": "incomplete", "q3": "incomplete"}
