@@ -100,6 +100,13 @@ def test_a_dropped_pair_holds_nothing_up_and_leaves_no_line():
     assert grades(query) == [2]
 
 
+def test_a_dropped_pair_waits_for_no_outcome():
+    assert grades(decide(pair(1, final=DROPPED), pair(2, 2))) == [2]
+    assert codes(decide(pair(final=DROPPED), pair(final=DROPPED))) == ["all_dropped"]
+    query = decide(pair(0, final=DROPPED), pair(1))
+    assert query.reasons[0].message == "Outcomes missing: 1 of 2, on 1 pair."
+
+
 def test_a_query_dropped_whole_is_withheld_as_such():
     assert codes(decide(pair(0, 1, final=DROPPED), pair(1, 1, final=DROPPED))) == ["all_dropped"]
 

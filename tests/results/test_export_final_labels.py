@@ -53,6 +53,18 @@ def test_the_dropped_pairs_of_a_query_that_was_dropped_whole_are_counted(cast: C
     assert (told["counts"]["dropped"], told["counts"]["dropped_share"]) == (3, 0.5)
 
 
+def test_dropped_pairs_count_the_same_whatever_their_query_is_withheld_for(cast: Cast) -> None:
+    judge_all(cast, ana=[1] * 3 + [0, 1, 1, 1], ben=[1] * 3 + [2, 1, 1])
+    make.make_final_label(cast.pairs[4], None)
+    make.make_final_label(cast.pairs[8], None)
+    told = describe_json(cast.study, "consensus-qrels")
+    assert [query["reason"] for query in told["withheld"]] == ["tie", "incomplete"]
+    # Decided are q1 whole, two pairs of q2 (the other is tied), and the dropped one of q3.
+    counts = told["counts"]
+    assert (counts["dropped"], counts["pairs_decided"]) == (2, 6)
+    assert counts["dropped_share"] == 2 / 6
+
+
 def test_the_manifest_counts_what_the_database_holds(cast: Cast) -> None:
     judge_all(cast, ana=[0, 1, 2] * 3, ben=[2, 1, 0] * 3)
     for pair, grade in zip(cast.pairs[::2], [1, None, 2, 0, None], strict=True):

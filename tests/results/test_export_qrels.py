@@ -150,6 +150,7 @@ def test_manifest_counts_are_those_of_the_database(cast: Cast):
         "majority": 1,
         "single_vote": 2,
         "final": 0,
+        "pairs_decided": 6,
         "dropped": 0,
         "dropped_share": 0.0,
     }

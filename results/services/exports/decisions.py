@@ -51,8 +51,19 @@ class DecidedPair:
     consensus: Consensus
 
     @property
+    def is_dropped(self) -> bool:
+        return self.consensus.reason == "dropped"
+
+    @property
     def is_complete(self) -> bool:
-        return self.labels.planned is not None and self.labels.outcomes >= self.labels.planned
+        """Whether it waits for no outcome: it has those planned, or was dropped."""
+        planned = self.labels.planned
+        return self.is_dropped or (planned is not None and self.labels.outcomes >= planned)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it was dropped, or is complete and has a label."""
+        return self.is_dropped or (self.is_complete and self.consensus.has_label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +77,6 @@ class DecidedQuery:
     @property
     def is_withheld(self) -> bool:
         return bool(self.reasons)
-
-    @property
-    def was_dropped(self) -> bool:
-        """Whether it is withheld because all of it was dropped."""
-        return [reason.code for reason in self.reasons] == ["all_dropped"]
 
     def labelled(self) -> Iterator[tuple[PairLabels, int]]:
         """Pairs that have a label, with their grade."""
@@ -106,8 +112,8 @@ def decide_query(
     minimum_votes: int,
     policy: Policy = "plurality",
 ) -> DecidedQuery:
-    """The consensus on a query. It is withheld unless every pair has its planned outcomes and
-    either a label or the decision to drop it."""
+    """The consensus on a query. It is withheld unless every pair was dropped or has its planned
+    outcomes and a label, and at least one has a label."""
     decided = tuple(
         DecidedPair(
             pair,
@@ -170,5 +176,5 @@ def _incomplete(incomplete: Sequence[DecidedPair], pairs: Sequence[DecidedPair])
         "incomplete",
         len(incomplete),
         missing=sum(planned(pair) - pair.labels.outcomes for pair in incomplete),
-        needed=sum(planned(pair) for pair in pairs),
+        needed=sum(planned(pair) for pair in pairs if not pair.is_dropped),
     )

@@ -108,8 +108,9 @@ class Manifest:
         self.counts["pairs"] += len(query.pairs)
         self.counts["judgments"] += sum(pair.labels.outcomes for pair in query.pairs)
         self.counts["unsure"] += sum(pair.labels.unsure for pair in query.pairs)
-        if query.was_dropped:
-            self.counts["dropped"] += len(query.pairs)
+        if self.annotator is None:
+            self.counts["pairs_decided"] += sum(pair.is_decided for pair in query.pairs)
+            self.counts["dropped"] += sum(pair.is_dropped for pair in query.pairs)
         if query.is_withheld:
             self.withheld.append(DecidedQuery(query.query_id, (), query.reasons))
             return
@@ -120,8 +121,6 @@ class Manifest:
     def _count_pair(self, pair: DecidedPair) -> None:
         consensus = pair.consensus
         self.rubric_versions.update(pair.labels.rubric_versions)
-        if consensus.reason == "dropped":
-            self.counts["dropped"] += 1
         if not consensus.has_label:
             return
         self.counts["pairs_exported"] += 1
@@ -134,12 +133,12 @@ class Manifest:
 
     @property
     def dropped_share(self) -> float | None:
-        """Dropped pairs by all decided ones; None where nothing is decided.
+        """Dropped pairs by all decided ones of the pool; None where nothing is decided.
 
-        Decided are the exported and the dropped pairs, also those of queries that are withheld
-        because nothing else is left of them.
+        Decided are the pairs that were dropped, and those that have their outcomes and a label;
+        it makes no difference whether their query is withheld.
         """
-        decided = self.counts["pairs_exported"] + self.counts["dropped"]
+        decided = self.counts["pairs_decided"]
         return self.counts["dropped"] / decided if decided else None
 
     def as_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from results.services.exports.kinds import ExportRequest
 from results.services.exports.manifest import Manifest
 
 COMMON_COUNTS = ("queries", "queries_exported", "pairs", "pairs_exported", "judgments", "unsure")
-CONSENSUS_COUNTS = ("unanimous", "majority", "single_vote", "final", "dropped")
+CONSENSUS_COUNTS = ("unanimous", "majority", "single_vote", "final", "pairs_decided", "dropped")
 
 
 def exported_queries(request: ExportRequest, manifest: Manifest) -> Iterator[DecidedQuery]:
