@@ -18,21 +18,17 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.services.imports import JudgmentOptions, add_judgments
-from results.services.exports.settings import describe_settings
-from results.services.imports import Collected
+from results.services.imports import Collected, describe_known
 from studies.formats.archives import Bounds, check_compressed, unpack_archive
 from studies.formats.placing import FOLDERS, name_meaning, place_file
 from studies.formats.problems import Problems
-from studies.formats.records import RoundSpec, RunFile
-from studies.formats.records import RunHit as RunLine
 from studies.formats.runs import run_name
-from studies.models import ImportDraft, RunHit, Study
+from studies.models import ImportDraft, Study
 from studies.services.import_drafts import end_draft, folder_of
 from studies.services.imports import (
     FetchedImages,
     ImportRefused,
     ImportReport,
-    KnownStudy,
     Progress,
     StudyPlan,
     import_study,
@@ -254,26 +250,6 @@ class WithLabels:
             user=self.draft.created_by,
             progress=self.progress,
         )
-
-
-def describe_known(study: Study, depth: int | None) -> KnownStudy:
-    """The study as it stands, its rounds as they are, its pool as deep as asked for."""
-    found = describe_settings(study, [])
-    wanted = (depth or found.depth) if study.depth is None else max(found.depth, depth or 0)
-    rounds = found.rounds or [RoundSpec("main", "main")]
-    return KnownStudy(
-        settings=replace(found, depth=wanted, people=[], rounds=rounds),
-        load_runs=lambda: list(list_runs(study, wanted)),
-        is_deeper=study.depth is not None and wanted > study.depth,
-    )
-
-
-def list_runs(study: Study, depth: int) -> Iterator[RunFile]:
-    """The study's runs down to this depth."""
-    for run in study.runs.order_by("name"):
-        hits = RunHit.objects.filter(run=run, rank__lte=depth).order_by("pk")
-        rows = hits.values_list("query__external_id", "document_external_id", "rank", "score")
-        yield RunFile(run.name, run.tag, [RunLine(*row, line=0) for row in rows.iterator()])
 
 
 def leave_out_people(plan: StudyPlan) -> None:

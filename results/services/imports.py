@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,11 +12,15 @@ from django.db import connection
 from annotation.services.claims import reopen_grown_claims
 from annotation.services.imports import JudgmentOptions, add_judgments
 from annotation.services.imports.state import restore_state
+from results.services.exports.settings import describe_settings
 from results.services.final_label_imports import add_final_labels
-from studies.models import Study, User
+from studies.formats.records import RoundSpec, RunFile, StudyFile
+from studies.formats.records import RunHit as RunLine
+from studies.models import RunHit, Study, User
 from studies.services.imports import (
     FetchedImages,
     ImportReport,
+    KnownStudy,
     Progress,
     StudyPlan,
     import_study,
@@ -32,14 +38,40 @@ def import_folder(
 ) -> ImportReport:
     """Import a study with its labels in one transaction; with `dry_run` only say what would be.
 
-    A study that is new here also takes over the claims, closed rounds and log of where it comes
-    from. Raises ImportRefused, with everything that is wrong, when anything is.
+    Runs that a study gains are pooled together with those it has. A study that is new here also
+    takes over the claims, closed rounds and log of where it comes from. Raises ImportRefused, with
+    everything that is wrong, when anything is.
     """
     with TemporaryDirectory(prefix="dissensus-images-") as scratch:
         images = FetchedImages(Path(scratch), progress or no_progress)
-        plan = read_study(folder, progress=progress, images=images)
+        plan = read_study(folder, progress=progress, images=images, find_known=_find_known)
         then = Collected(user, progress)
         return import_study(plan, dry_run=dry_run, user=user, progress=progress, then=then)
+
+
+def _find_known(settings: StudyFile) -> KnownStudy | None:
+    study = Study.objects.filter(slug=settings.study).first()
+    return None if study is None else describe_known(study, settings.depth)
+
+
+def describe_known(study: Study, depth: int | None) -> KnownStudy:
+    """The study as it stands, its rounds as they are, its pool as deep as asked for."""
+    found = describe_settings(study, [])
+    wanted = (depth or found.depth) if study.depth is None else max(found.depth, depth or 0)
+    rounds = found.rounds or [RoundSpec("main", "main")]
+    return KnownStudy(
+        settings=replace(found, depth=wanted, people=[], rounds=rounds),
+        load_runs=lambda: list(list_runs(study, wanted)),
+        is_deeper=study.depth is not None and wanted > study.depth,
+    )
+
+
+def list_runs(study: Study, depth: int) -> Iterator[RunFile]:
+    """The study's runs down to this depth."""
+    for run in study.runs.order_by("name"):
+        hits = RunHit.objects.filter(run=run, rank__lte=depth).order_by("pk")
+        rows = hits.values_list("query__external_id", "document_external_id", "rank", "score")
+        yield RunFile(run.name, run.tag, [RunLine(*row, line=0) for row in rows.iterator()])
 
 
 class Collected:

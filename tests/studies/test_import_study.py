@@ -8,6 +8,7 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image
 
+from results.services.imports import import_folder
 from studies.models import (
     Action,
     ControlPair,
@@ -88,6 +89,20 @@ def test_a_folder_with_the_new_run_only_is_enough(tmp_path: Path) -> None:
     files = {"study.yaml": STUDY, "runs/c.run": "q2 Q0 d1 1 1.0 c\n"}
     run_import(write_folder(tmp_path / "more", files))
     assert ranks("q2") == {"d3": 1, "d1": 1}
+
+
+def test_new_runs_are_pooled_with_those_of_the_study(tmp_path: Path) -> None:
+    import_folder(help_study(tmp_path / "all"))
+    files = {"study.yaml": STUDY, "runs/c.run": "q2 Q0 d1 1 1.0 c\nq1 Q0 d1 1 1.0 c\n"}
+    import_folder(write_folder(tmp_path / "more", files))
+    assert ranks("q2") == {"d3": 1, "d1": 2}
+    assert ranks("q1") == {"d1": 1, "d2": 2, "d4": 3}
+
+
+def test_a_deeper_pool_takes_up_what_the_stored_runs_rank_next(tmp_path: Path) -> None:
+    import_folder(help_study(tmp_path / "all", study_yaml=f"{STUDY}depth: 1\n"))
+    import_folder(write_folder(tmp_path / "deeper", {"study.yaml": f"{STUDY}depth: 2\n"}))
+    assert ranks("q1") == {"d1": 1, "d2": 2, "d4": 3}
 
 
 def test_new_queries_join_the_open_rounds_over_the_whole_pool(tmp_path: Path) -> None:

@@ -58,6 +58,10 @@ class KnownStudy:
     is_deeper: bool = False
 
 
+FindKnown = Callable[[StudyFile], KnownStudy | None]
+"""Finds the study that a folder's settings name; None when it is new."""
+
+
 @dataclass
 class StudyPlan:
     """What a folder holds, free of faults that can be seen without the study it goes into.
@@ -106,16 +110,18 @@ def read_study(
     progress: Progress | None = None,
     images: FetchedImages | None = None,
     known: KnownStudy | None = None,
+    find_known: FindKnown | None = None,
 ) -> StudyPlan:
     """Read and check the files of a study; nothing is written.
 
     Images that the corpus names by their address are fetched into `images`. With `known`, the
-    folder may lack the settings, and those it has must be of that study. Raises ImportRefused
-    with every problem of every file.
+    folder may lack the settings, and those it has must be of that study; without it, `find_known`
+    tells by the settings which study is meant, if it is there. Raises ImportRefused with every
+    problem of every file.
     """
     report = ImportReport(folder.name, problems=Problems(kept=KEPT_PROBLEMS))
     try:
-        plan = _read(folder, report, progress or no_progress, images, known)
+        plan = _read(folder, report, progress or no_progress, images, known, find_known)
     except OSError as error:
         report.problems.add(str(error.filename or folder), None, error.strerror or str(error))
     report.raise_if_refused()
@@ -128,12 +134,15 @@ def _read(
     progress: Progress,
     images: FetchedImages | None,
     known: KnownStudy | None,
+    find_known: FindKnown | None,
 ) -> StudyPlan:
     folder = find_study_files(path, report.problems)
     settings = _settings(folder, report, known)
     report.study = settings.study
     if images is not None:
         images.learn_known(settings.study)
+    if known is None and find_known is not None:
+        known = find_known(settings)
     plan = StudyPlan(folder, settings, images=images, known=known, report=report)
     readers = (_read_rubrics, _read_queries, _read_pool, _read_rest, _read_documents)
     for done, reader in enumerate(readers):
