@@ -58,6 +58,14 @@ BESIDE = (
         ),
     ),
     (
+        "controls_left_out",
+        ngettext_lazy(
+            "%(count)s judgment of a control pair stays out of these numbers.",
+            "%(count)s judgments of control pairs stay out of these numbers.",
+            "number",
+        ),
+    ),
+    (
         "pairs_beyond_plan",
         ngettext_lazy(
             "%(count)s pair has more labels than planned; all of them count.",

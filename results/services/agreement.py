@@ -69,13 +69,15 @@ def compute_agreement(
     step("measuring")
     measured = _measure(described, table, resamples)
     step("diagnosing")
+    completeness = _describe_completeness(read)
     payload = {
         "format": REPORT_FORMAT,
         **_describe_scope(study, scope, rounds, read),
-        **_describe_completeness(read),
+        **completeness,
+        "controls_left_out": _count_people(read) - _count_people(described),
         **measured,
         **_diagnose(described, table, measured["classes"]),
-        "final_labels": finals and _with_share(finals, len(read.pool.key)),
+        "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
         "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),
@@ -109,22 +111,30 @@ def _describe_scope(study: Study, scope: Scope, rounds: ScopeRounds, read: Scope
 
 
 def _describe_completeness(read: ScopeLabels) -> Json:
-    """How far the collection is: people's outcomes, a grade or unsure, against the plan."""
+    """How far the collection is: people's outcomes, a grade or unsure, against the plan.
+
+    Of the pairs that a run returned, control pairs among them or not, as exports count them;
+    whatever control pairs the measures take in.
+    """
     pool = read.pool
     outcomes = np.bincount(read.labels.pair[_is_human(read)], minlength=len(pool.key))
     planned = pool.planned[pool.query]
-    is_open = (outcomes < planned) | (planned == 0)
+    is_open = pool.is_returned & ((outcomes < planned) | (planned == 0))
     queries = len(pool.planned)
-    pairs_by_query = np.bincount(pool.query, minlength=queries)
+    pairs_by_query = np.bincount(pool.query[pool.is_returned], minlength=queries)
     open_by_query = np.bincount(pool.query[is_open], minlength=queries)
     return {
         "queries": queries,
         "queries_fully_judged": int(((pairs_by_query > 0) & (open_by_query == 0)).sum()),
-        "pairs": len(pool.key),
+        "pairs": int(pool.is_returned.sum()),
         "surplus": read.surplus,
-        "missing": int(np.maximum(planned - outcomes, 0).sum()),
-        "pairs_beyond_plan": int(((planned > 0) & (outcomes > planned)).sum()),
+        "missing": int(np.maximum(planned - outcomes, 0)[pool.is_returned].sum()),
+        "pairs_beyond_plan": int((pool.is_returned & (planned > 0) & (outcomes > planned)).sum()),
     }
+
+
+def _count_people(read: ScopeLabels) -> int:
+    return int(_is_human(read).sum())
 
 
 def _is_human(read: ScopeLabels) -> BoolArray:

@@ -39,15 +39,15 @@ GROUP BY 1, 2, 3, 4, 5, 6, 7
 LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea")
 
 PAIRS = """
-SELECT c.pair_id IS NOT NULL,
+SELECT c.pair_id IS NOT NULL, p.pool_rank IS NOT NULL,
     string_agg(int8send(p.id), ''::bytea), string_agg(int8send(p.query_id), ''::bytea)
 FROM studies_pair p
 LEFT JOIN studies_controlpair c ON c.pair_id = p.id
 WHERE p.study_id = {study}
     AND (p.pool_rank IS NOT NULL OR ({with_controls} AND c.pair_id IS NOT NULL))
-GROUP BY 1
+GROUP BY 1, 2
 """
-PAIR_TYPES = ("bool", "bytea", "bytea")
+PAIR_TYPES = ("bool", "bool", "bytea", "bytea")
 
 PLAN = f"""
 WITH {select_planned_annotators("r.id = ANY (%(rounds)s)")}
@@ -58,7 +58,7 @@ SELECT query_id, annotators FROM planned
 @dataclass(frozen=True, eq=False)
 class Pool:
     """The pairs spoken of, in the order of their keys: key, query code, whether it is a control
-    pair (length P).
+    pair, whether a run returned it (length P).
 
     By query code (length Q): `planned` annotators, 0 where the query is in no round, and
     `query_class`, an index into `classes` or -1.
@@ -67,6 +67,7 @@ class Pool:
     key: IntArray
     query: IntArray
     is_control: BoolArray
+    is_returned: BoolArray
     planned: IntArray
     query_class: IntArray
     classes: tuple[str, ...]
@@ -178,17 +179,20 @@ def _read_pool(study: Study, rounds: ScopeRounds, with_controls: bool) -> Pool:
         if rounds.is_whole_pool or key in planned
     ]
     rows = copy_rows(PAIRS, {"study": study.pk, "with_controls": with_controls}, PAIR_TYPES)
-    is_control = spread([row[0] for row in rows], _count_packed([row[1] for row in rows]))
-    key = unpack((row[1] for row in rows), "i8")
+    sizes = _count_packed([row[2] for row in rows])
+    is_control = spread([row[0] for row in rows], sizes).astype(bool)
+    is_returned = spread([row[1] for row in rows], sizes).astype(bool)
+    key = unpack((row[2] for row in rows), "i8")
     query, is_inside = _find(
-        unpack((row[2] for row in rows), "i8"), np.array([key for key, _ in queries], dtype="i8")
+        unpack((row[3] for row in rows), "i8"), np.array([key for key, _ in queries], dtype="i8")
     )
     order = np.argsort(key)
     order = order[is_inside[order]]
     return Pool(
         key=key[order],
         query=query[order],
-        is_control=is_control[order].astype(bool),
+        is_control=is_control[order],
+        is_returned=is_returned[order],
         planned=np.array([planned.get(key, 0) for key, _ in queries], dtype=np.int64),
         query_class=np.array([class_code.get(key, NONE) for _, key in queries], dtype=np.int64),
         classes=tuple(name for _, name in classes),

@@ -28,6 +28,7 @@ from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
 from tests.conftest import ROOT
+from tests.results.exported import describe_json
 from tests.results.labelled import label, label_cast
 
 KEYS = {
@@ -35,7 +36,7 @@ KEYS = {
     "pairs_labelled_twice", "judgments", "unsure", "labels", "raw_agreement", "splits",
     "cohen_kappa", "krippendorff_alpha", "gwet_ac1", "classes", "annotators", "machine_kappa",
     "computed_at", "active_seconds", "leniency", "study_verdict", "study_advice",
-    "study_sentences", "decided_by", "decided_by_on_splits",
+    "study_sentences", "decided_by", "decided_by_on_splits", "missing", "controls_left_out",
 }  # fmt: skip
 
 
@@ -131,6 +132,33 @@ def test_more_labels_than_planned_count_and_are_told(cast: Cast) -> None:
     label(cast.main, imported, cast.pairs[:2], [0, 1])
     payload = payload_of(cast)
     assert (payload["pairs_beyond_plan"], payload["judgments"]) == (2, 20)
+
+
+def test_judgments_of_control_pairs_left_out_are_told_and_add_up_with_the_manifest(
+    cast: Cast,
+) -> None:
+    label_cast(cast)
+    machine = make.make_member(cast.study, "judge-llm", with_account=False, is_machine=True)
+    label(cast.main, machine, cast.pairs[:1], [0])
+    hidden = make.make_pair(cast.pairs[0].query, pool_rank=None)
+    label(cast.main, cast.ana, [hidden], [None])
+    for pair in (cast.pairs[0], hidden):
+        ControlPair.objects.create(pair=pair, grade=0, decided_by="answerability")
+    payload, counts = payload_of(cast), describe_json(cast.study, "consensus-qrels")["counts"]
+    assert (payload["controls_left_out"], payload["judgments"]) == (2, 16)
+    assert counts["judgments"] == 18
+    assert payload_of(cast, with_controls=True)["controls_left_out"] == 0
+    assert "2 judgments of control pairs stay out of these numbers." in render_payload(payload)
+
+
+def test_how_far_judging_is_does_not_hang_on_control_pairs(cast: Cast) -> None:
+    label_cast(cast)
+    hidden = make.make_pair(cast.pairs[0].query, pool_rank=None)
+    ControlPair.objects.create(pair=hidden, grade=0, decided_by="answerability")
+    for with_controls in (False, True):
+        payload = payload_of(cast, with_controls=with_controls)
+        told = [payload[key] for key in ("pairs", "missing", "queries_fully_judged")]
+        assert told == [9, 0, 3]
 
 
 def test_control_pair_moves_no_number_but_the_pool(cast: Cast) -> None:
