@@ -362,6 +362,9 @@ def test_the_command_reports_and_refuses(cast: Cast, tmp_path: Path) -> None:
             "import_judgments", "alpha", path, "--annotator", "x", "--annotator-from-iteration"
         )
     assert usage.value.returncode == 2
+    with pytest.raises(CommandError, match="is for qrels") as usage:
+        call_command("import_judgments", "alpha", path, "--annotator-from-iteration")
+    assert usage.value.returncode == 2
 
 
 def test_a_file_that_is_not_there_is_refused(cast: Cast, tmp_path: Path) -> None:

@@ -176,8 +176,9 @@ def test_an_unknown_host_is_named():
     "arguments", [["--port", "0"], ["--port", "70000"], ["--web-processes", "0"]]
 )
 def test_numbers_that_make_no_sense_are_refused(arguments):
-    with pytest.raises(CommandError, match="must"):
+    with pytest.raises(CommandError, match="must") as refused:
         call_command("serve", *arguments)
+    assert refused.value.returncode == 2
 
 
 def arguments_for(*serve_arguments: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.imports import ImportRefused, JudgmentOptions, import_judgments
+from annotation.services.imports.reading import is_csv
 from studies.models import Study
 from studies.services.imports.terminal import clear_progress, format_report, terminal_progress
 
@@ -45,6 +46,11 @@ class Command(BaseCommand):
         if options["annotator"] and options["annotator_from_iteration"]:
             raise CommandError(
                 "--annotator and --annotator-from-iteration exclude each other.",
+                returncode=WRONG_USAGE,
+            )
+        if options["annotator_from_iteration"] and is_csv(options["file"]):
+            raise CommandError(
+                "--annotator-from-iteration is for qrels; a CSV names annotators in a column.",
                 returncode=WRONG_USAGE,
             )
         study = Study.objects.filter(slug=options["study"]).first()

@@ -71,6 +71,11 @@ class Row(NamedTuple):
     judged_at: object
 
 
+def is_csv(path: Path) -> bool:
+    """Whether a file of labels is CSV, by its name; any other is TREC qrels."""
+    return path.name.lower().removesuffix(".gz").endswith(".csv")
+
+
 @dataclass
 class LabelFile:
     """A file of labels, read once; afterwards `blank` counts its rows without a label and
@@ -100,7 +105,7 @@ class LabelFile:
     def _records(self) -> Iterator[JudgmentRecord]:
         name = self.path.name
         with open_source(self.path) as stream:
-            if name.lower().removesuffix(".gz").endswith(".csv"):
+            if is_csv(self.path):
                 yield from read_judgments_csv(stream, file=name, problems=self.problems)
                 return
             by_iteration = self.options.annotator_from_iteration

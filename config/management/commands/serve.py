@@ -9,6 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config import processes
 
+WRONG_USAGE = 2
+
 
 class Command(BaseCommand):
     """Checks what can be checked before anything runs, then becomes `config.processes`."""
@@ -52,10 +54,12 @@ class Command(BaseCommand):
 def check_options(options: dict[str, Any]) -> None:
     """Raise CommandError for numbers that make no sense."""
     if not 1 <= options["port"] <= 65535:
-        raise CommandError("--port must lie between 1 and 65535.")
+        raise CommandError("--port must lie between 1 and 65535.", returncode=WRONG_USAGE)
     for name in ("web_processes", "job_processes"):
         if options[name] < 1:
-            raise CommandError(f"--{name.replace('_', '-')} must be at least 1.")
+            raise CommandError(
+                f"--{name.replace('_', '-')} must be at least 1.", returncode=WRONG_USAGE
+            )
 
 
 def program(options: dict[str, Any]) -> list[str]:
