@@ -5,6 +5,8 @@ import io
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from results.services.exports import stream_export
 from studies.formats.judgments import read_judgments_csv
 from studies.formats.problems import Problems
@@ -82,6 +84,19 @@ def test_the_counts_told_before_are_those_of_the_rows(cast: Cast):
     told = describe_json(cast.study, "judgments")
     assert told["counts"] == dict(stream.manifest.counts) == {"judgments": 3, "unsure": 1}
     assert told["rubric_versions"] == sorted(stream.manifest.rubric_versions) == [1]
+
+
+@pytest.mark.parametrize("kind", ["action-log", "consensus-qrels", "study"])
+def test_an_export_without_labels_names_the_versions_that_the_rounds_are_under(
+    cast: Cast, kind: str
+):
+    make.make_rubric(cast.study)
+    make.make_round(cast.study, "later", position=1)
+    make.make_rubric(cast.study)
+    assert describe_json(cast.study, kind)["rubric_versions"] == [1, 2]
+    stream = stream_export(cast.study, kind)
+    list(stream)
+    assert stream.manifest.as_json()["rubric_versions"] == [1, 2]
 
 
 def test_the_action_log_holds_every_action_in_order(cast: Cast):

@@ -77,7 +77,8 @@ class Manifest:
     """What an export holds and what it leaves out. Filled while the export is made.
 
     `counts` maps a name to a number of queries, pairs or labels. `sha256`, `bytes` and `lines`
-    are None in the description of an export that has not been made.
+    are None in the description of an export that has not been made. `versions_in_force`, those
+    of the study's rounds, are named where the export holds no label of any version.
     """
 
     study: str
@@ -91,6 +92,7 @@ class Manifest:
     counts: Counter[str] = field(default_factory=Counter)
     withheld: list[DecidedQuery] = field(default_factory=list)
     rubric_versions: set[int] = field(default_factory=set)
+    versions_in_force: set[int] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
     files: list[FileSeal] = field(default_factory=list)
     sha256: str | None = None
@@ -152,7 +154,7 @@ class Manifest:
             "created_at": self.created_at.isoformat(),
             "software": "Dissensus",
             "software_version": software_version(),
-            "rubric_versions": sorted(self.rubric_versions),
+            "rubric_versions": sorted(self.rubric_versions or self.versions_in_force),
             "consensus": self.policy,
             "consensus_rule": CONSENSUS_RULES[self.policy],
             "minimum_votes": self.minimum_votes,

@@ -180,9 +180,13 @@ def _begin_manifest(kind: ExportKind, request: ExportRequest) -> Manifest:
 
 
 def _open_account(manifest: Manifest, study: Study) -> None:
-    """Tell, within the snapshot of the export, of which moment it is and what is open then."""
+    """Tell, within the snapshot of the export, of which moment it is, what is open and which
+    rubric versions are in force then."""
     manifest.created_at = timezone.now()
     manifest.open_holes = find_open_holes(study)
+    manifest.versions_in_force.update(
+        study.rounds.order_by().values_list("rubric_version__number", flat=True)
+    )
 
 
 def _file_name(kind: ExportKind, request: ExportRequest) -> str:
