@@ -17,6 +17,7 @@ STORAGES = {
 # The proxy in front ends TLS and says so; docs/deployment.md tells which headers it must set.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = BASE_URL.is_secure
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+# The path that is matched begins with the path prefix, if there is one.
+SECURE_REDIRECT_EXEMPT = [r"(^|/)healthz$"]
 SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if BASE_URL.is_secure else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BASE_URL.is_secure

@@ -64,10 +64,22 @@ def test_database_url_is_read_with_quoted_parts_and_options() -> None:
     assert parsed["OPTIONS"] == {"sslmode": "require"}
 
 
-def start_production(**changes: str) -> subprocess.CompletedProcess[str]:
+ASK_FOR_REDIRECTS = """
+import django
+django.setup()
+from django.middleware.security import SecurityMiddleware
+from django.test import RequestFactory
+redirect = SecurityMiddleware(lambda request: None).process_request
+for path in ("/healthz", "/login/", "/not-healthz"):
+    request = RequestFactory().get(path, headers={"host": "judge.example.org"})
+    print(request.path, redirect(request) is not None)
+"""
+
+
+def start_production(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
     return subprocess.run(
-        [sys.executable, "manage.py", "check"],
+        [sys.executable, *(arguments or ("manage.py", "check"))],
         cwd=ROOT,
         env=clean | PRODUCTION | changes,
         capture_output=True,
@@ -78,6 +90,17 @@ def start_production(**changes: str) -> subprocess.CompletedProcess[str]:
 
 def test_production_starts_with_everything_set() -> None:
     assert start_production().returncode == 0
+
+
+@pytest.mark.parametrize("prefix", ["", "/tools"])
+def test_only_the_health_address_is_answered_without_tls(prefix: str) -> None:
+    base_url = f"https://judge.example.org{prefix}"
+    done = start_production("-c", ASK_FOR_REDIRECTS, BASE_URL=base_url)
+    assert done.stdout.splitlines() == [
+        f"{prefix}/healthz False",
+        f"{prefix}/login/ True",
+        f"{prefix}/not-healthz True",
+    ]
 
 
 @pytest.mark.parametrize(
