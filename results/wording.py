@@ -189,15 +189,17 @@ def say_citations(payload: Mapping[str, Any]) -> str:
     kinds = {key: as_count(number) for key, number in payload["split_kinds"].items()}
     if not payload["splits"]:
         return ""
-    text = _(
-        "Of the %(splits)s splits, %(different_dimensions)s cite different dimensions, "
-        "%(different_clauses)s one dimension with different readings, and %(same_reading)s the "
-        "same reading."
+    text = ngettext(
+        "What the labels of the %(splits)s split cite: different dimensions in "
+        "%(different_dimensions)s, one dimension with different readings in "
+        "%(different_clauses)s, the same reading in %(same_reading)s.",
+        "What the labels of the %(splits)s splits cite: different dimensions in "
+        "%(different_dimensions)s, one dimension with different readings in "
+        "%(different_clauses)s, the same reading in %(same_reading)s.",
+        payload["splits"],
     )
     if payload["split_kinds"]["unknown_citation"]:
-        text += " " + _(
-            "On the other %(unknown_citation)s a label names no dimension: that tells nothing."
-        )
+        text += " " + _("In %(unknown_citation)s a label names no dimension: that tells nothing.")
     return text % {**kinds, "splits": as_count(payload["splits"])}
 
 

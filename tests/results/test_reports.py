@@ -331,3 +331,29 @@ def test_asking_for_a_report_and_showing_it_loads_no_numpy() -> None:
         [sys.executable, "-c", code], cwd=ROOT, env=settings, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("splits", "unknown", "text"),
+    [
+        (
+            1,
+            0,
+            "What the labels of the 1 split cite: different dimensions in 1, one dimension with "
+            "different readings in 0, the same reading in 0.",
+        ),
+        (
+            3,
+            2,
+            "What the labels of the 3 splits cite: different dimensions in 1, one dimension with "
+            "different readings in 0, the same reading in 0. In 2 a label names no dimension: "
+            "that tells nothing.",
+        ),
+    ],
+)
+def test_what_splits_cite_is_told_of_one_and_of_several(
+    splits: int, unknown: int, text: str
+) -> None:
+    kinds = {"different_dimensions": 1, "different_clauses": 0, "same_reading": 0}
+    payload = {"splits": splits, "split_kinds": {**kinds, "unknown_citation": unknown}}
+    assert wording.say_citations(payload) == text
