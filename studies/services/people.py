@@ -53,19 +53,30 @@ def find_or_create_identity(study: Study, name: str, *, is_machine: bool = False
 
 @transaction.atomic
 def ensure_member(
-    *, study: Study, name: str, roles: Collection[Role | str], user: User | None = None
+    *,
+    study: Study,
+    name: str,
+    roles: Collection[Role | str],
+    user: User | None = None,
+    is_logged: bool = True,
 ) -> tuple[Member, bool]:
     """Give the person `name` (account and member alike) these roles in the study.
 
     Creates what is missing; an identity of that name without account is linked to the account;
-    roles already held are kept. `user` is who asked for it. Returns the member and whether
-    anything changed. Raises PersonRefused, for a machine too.
+    roles already held are kept. `user` is who asked for it; `is_logged` is False where the study's
+    log tells of it already. Returns the member and whether anything changed. Raises PersonRefused,
+    for a machine too.
     """
     account = find_or_create_account(name)
     member = study.members.filter(user=account).first()
     member = member or find_or_create_identity(study, name)
-    changed = _link(member, account, user=user)
-    return member, _add_roles(member, roles, user=user) or changed
+    linked = _link(member, account)
+    added = _add_roles(member, roles)
+    if linked and is_logged:
+        _record_link(member, account, user)
+    if added and is_logged:
+        _record(member, "member.roles_added", {"roles": added}, user)
+    return member, linked or bool(added)
 
 
 def link_account(*, member: Member, account: User, user: User | None = None) -> Member:
@@ -74,12 +85,14 @@ def link_account(*, member: Member, account: User, user: User | None = None) -> 
     Raises PersonRefused when either is linked already, and for a machine.
     """
     with transaction.atomic():
-        _link(Member.objects.select_for_update().get(pk=member.pk), account, user=user)
+        locked = Member.objects.select_for_update().get(pk=member.pk)
+        if _link(locked, account):
+            _record_link(locked, account, user)
     member.refresh_from_db()
     return member
 
 
-def _link(member: Member, account: User, *, user: User | None) -> bool:
+def _link(member: Member, account: User) -> bool:
     if member.user_id == account.pk:
         return False
     if member.is_machine:
@@ -90,19 +103,21 @@ def _link(member: Member, account: User, *, user: User | None) -> bool:
         raise PersonRefused(f"the account {account.username} has another name in this study")
     member.user = account
     member.save(update_fields=["user"])
-    _record(member, "member.linked", {"account": account.username}, user)
     return True
 
 
-def _add_roles(member: Member, roles: Collection[Role | str], *, user: User | None) -> bool:
+def _add_roles(member: Member, roles: Collection[Role | str]) -> list[str]:
+    """Returns the roles that the member had not."""
     wanted = dict.fromkeys(Role(role).value for role in roles)
     added = [role for role in wanted if role not in member.roles]
-    if not added:
-        return False
-    member.roles = [*member.roles, *added]
-    member.save(update_fields=["roles"])
-    _record(member, "member.roles_added", {"roles": added}, user)
-    return True
+    if added:
+        member.roles = [*member.roles, *added]
+        member.save(update_fields=["roles"])
+    return added
+
+
+def _record_link(member: Member, account: User, user: User | None) -> None:
+    _record(member, "member.linked", {"account": account.username}, user)
 
 
 def _record(member: Member, action: str, data: dict[str, object], user: User | None) -> None:

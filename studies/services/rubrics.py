@@ -100,11 +100,13 @@ def publish_rubric(
     number: int | None = None,
     user: User | None = None,
     member: Member | None = None,
+    is_logged: bool = True,
 ) -> RubricVersion:
     """Publish a rubric as the study's next version (or as `number`, which must be free).
 
     What the file leaves out comes from the starter; query classes that only clauses name are
-    created. Raises RubricRefused, and IntegrityError for a number that is taken.
+    created. `is_logged` is False where the study's log tells of it already. Raises RubricRefused,
+    and IntegrityError for a number that is taken.
     """
     complete = complete_rubric(rubric)
     if faults := rubric_faults(complete):
@@ -123,13 +125,14 @@ def publish_rubric(
     )
     version.published_at = timezone.now()
     version.save(update_fields=["published_at"])
-    record_action(
-        study,
-        "rubric.published",
-        user=user,
-        member=member,
-        data={"number": version.number, "note": version.note},
-    )
+    if is_logged:
+        record_action(
+            study,
+            "rubric.published",
+            user=user,
+            member=member,
+            data={"number": version.number, "note": version.note},
+        )
     return version
 
 

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.utils import timezone
 from PIL import Image
 
-from annotation.models import CarriedLabel, RoundAssignment
-from studies.models import DocumentText, RoundQuery
+from annotation.models import CarriedLabel, ProblemReport, RoundAssignment, RubricTold
+from studies.models import DocumentText, Quota, Round, RoundQuery
 from studies.services.log import record_action
 from tests import factories as make
 from tests.cast import Cast
@@ -66,6 +66,12 @@ def fill(cast: Cast) -> None:
     make.make_claim(query, cast.ana, expires_at=timezone.now() - timedelta(hours=3))
     RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)
     record_action(study, "judgment.recorded", member=cast.ana, user=cast.ana.user, data={"a": 1})
+    Quota.objects.create(round=cast.main, member=cast.ana, queries=7, is_fixed=True)
+    ProblemReport.objects.create(pair=second, annotator=cast.ben, kind="broken", note="=cut off")
+    RubricTold.objects.create(annotator=cast.ana, rubric_version=cast.rubric)
+    Round.objects.filter(pk=cast.main.pk).update(opens_at=timezone.now() + timedelta(days=3))
+    for name, data in (("rubric.published", {"number": 1}), ("member.linked", {"member": "ana"})):
+        record_action(study, name, data=data)
     add_recheck(cast)
 
 
@@ -94,7 +100,11 @@ def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -
     log = [json.loads(line) for line in before.pop("log.jsonl").splitlines()]
     moved = [json.loads(line) for line in after.pop("log.jsonl").splitlines()]
     assert [line for line in moved if line in log] == log
-    assert not any(line["name"] == "judgment.imported" for line in moved)
+    added = [line["name"] for line in moved if line not in log]
+    assert added == ["judgments.imported", "study.imported"]
+    assert Quota.objects.filter(round__study__slug="moved", is_fixed=True).count() == 1
+    assert ProblemReport.objects.filter(pair__study__slug="moved").count() == 1
+    assert RubricTold.objects.filter(rubric_version__study__slug="moved").count() == 1
     before["study.yaml"] = settings.read_text()
     assert after == before
     images = [

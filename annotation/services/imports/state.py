@@ -1,4 +1,4 @@
-"""Claims, assignments, surplus and carried labels of a study that moves between installations."""
+"""What was being collected of a study that moves between installations: claims and the like."""
 
 from __future__ import annotations
 
@@ -81,10 +81,59 @@ LEFT JOIN studies_member b ON b.study_id = %(study)s AND b.name = s.carried_by
 """  # noqa: S608 - put together from constants
 
 
+QUOTA_COLUMNS = {
+    "round": "text",
+    "annotator": 'text COLLATE "C"',
+    "queries": "integer",
+    "is_fixed": "boolean",
+}
+
+ADD_QUOTAS = """
+INSERT INTO studies_quota (round_id, member_id, queries, is_fixed)
+SELECT r.id, m.id, s.queries, s.is_fixed
+FROM staged_quota s
+JOIN studies_round r ON r.study_id = %(study)s AND r.name = s.round
+JOIN studies_member m ON m.study_id = %(study)s AND m.name = s.annotator
+"""
+
+REPORT_COLUMNS = {
+    "query_id": EXTERNAL_ID,
+    "doc_id": EXTERNAL_ID,
+    "annotator": 'text COLLATE "C"',
+    "kind": "text",
+    "note": "text",
+    "at": "timestamptz",
+}
+
+ADD_REPORTS = """
+INSERT INTO annotation_problemreport (public_id, pair_id, annotator_id, kind, note, reported_at)
+SELECT gen_random_uuid(), p.id, m.id, s.kind, s.note, s.at
+FROM staged_report s
+JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
+JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
+JOIN studies_pair p ON p.query_id = q.id AND p.document_id = d.id
+JOIN studies_member m ON m.study_id = %(study)s AND m.name = s.annotator
+"""
+
+TOLD_COLUMNS = {
+    "annotator": 'text COLLATE "C"',
+    "rubric_version": "integer",
+    "at": "timestamptz",
+}
+
+ADD_TOLD = """
+INSERT INTO annotation_rubrictold (annotator_id, rubric_version_id, at)
+SELECT m.id, v.id, s.at
+FROM staged_told s
+JOIN studies_member m ON m.study_id = %(study)s AND m.name = s.annotator
+JOIN studies_rubricversion v ON v.study_id = %(study)s AND v.number = s.rubric_version
+"""
+
+
 def restore_state(
     cursor: CursorWrapper, study: Study, state: StudyState, report: ImportReport
 ) -> None:
-    """Put back claims, assignments and carried labels; set aside the labels that were surplus.
+    """Put back claims, assignments, quotas, reports and the like; set aside surplus labels.
 
     What names a round, query or person that the study has not is refused, and so are claims
     beyond the places planned.
@@ -109,6 +158,11 @@ def _restore(cursor: CursorWrapper, study: Study, state: StudyState, report: Imp
         (c.round, c.query_id, c.doc_id, c.annotator, c.rubric_version, c.why, c.by, c.at)
         for c in state.carried
     )
+    quotas = ((q.round, q.annotator, q.queries, q.is_fixed) for q in state.quotas)
+    reports = (
+        (r.query_id, r.doc_id, r.annotator, r.kind, r.note, r.at) for r in state.problem_reports
+    )
+    told = ((t.annotator, t.rubric_version, t.at) for t in state.rubric_told)
     for kind, staged, statement in (
         ("claims", stage(cursor, "staged_claim", CLAIM_COLUMNS, claims), ADD_CLAIMS),
         (
@@ -122,6 +176,9 @@ def _restore(cursor: CursorWrapper, study: Study, state: StudyState, report: Imp
             ADD_ASSIGNMENTS,
         ),
         ("carried labels", stage(cursor, "staged_carried", CARRIED_COLUMNS, carried), ADD_CARRIED),
+        ("quotas", stage(cursor, "staged_quota", QUOTA_COLUMNS, quotas), ADD_QUOTAS),
+        ("problem reports", stage(cursor, "staged_report", REPORT_COLUMNS, reports), ADD_REPORTS),
+        ("rubrics told", stage(cursor, "staged_told", TOLD_COLUMNS, told), ADD_TOLD),
     ):
         written = execute(cursor, statement, values)
         report.count(kind, read=staged, new=written)

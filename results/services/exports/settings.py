@@ -4,7 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
-from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
+from annotation.models import (
+    CarriedLabel,
+    Claim,
+    Judgment,
+    ProblemReport,
+    RoundAssignment,
+    RubricTold,
+)
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
@@ -27,6 +34,7 @@ from studies.models import (
     Grade,
     Member,
     Pair,
+    Quota,
     Round,
     RoundQuery,
     RubricVersion,
@@ -142,6 +150,7 @@ def collect_state(study: Study) -> dict[str, Any]:
     return {
         "seed": study.seed,
         "claim_minutes": study.claim_minutes,
+        "opens_at": {round.name: round.opens_at.isoformat() for round in rounds},
         "closed_rounds": {
             round.name: round.closed_at.isoformat() for round in rounds if round.closed_at
         },
@@ -152,6 +161,9 @@ def collect_state(study: Study) -> dict[str, Any]:
         "claims": _claims(study),
         "assignments": _assignments(study),
         "carried": _carried(study),
+        "quotas": _quotas(study),
+        "problem_reports": _problem_reports(study),
+        "rubric_told": _rubric_told(study),
     }
 
 
@@ -219,4 +231,30 @@ def _claims(study: Study) -> list[dict[str, Any]]:
             "expires_at": claim.expires_at.isoformat(),
         }
         for claim in claims.select_related("round_query__round", "round_query__query", "annotator")
+    ]
+
+
+def _quotas(study: Study) -> list[dict[str, Any]]:
+    """The quotas of rounds that are exported: those with a query."""
+    columns = ("round", "annotator", "queries", "is_fixed")
+    rows = Quota.objects.filter(round__study=study, round__round_queries__isnull=False).distinct()
+    values = rows.order_by("id").values_list("round__name", "member__name", "queries", "is_fixed")
+    return [dict(zip(columns, row, strict=True)) for row in values]
+
+
+def _problem_reports(study: Study) -> list[dict[str, Any]]:
+    columns = LABEL_COLUMNS | {"kind": "kind", "note": "note"}
+    del columns["round"]
+    rows = ProblemReport.objects.filter(pair__study=study).order_by("id")
+    return [
+        dict(zip(columns, row, strict=True)) | {"at": at.isoformat()}
+        for *row, at in rows.values_list(*columns.values(), "reported_at")
+    ]
+
+
+def _rubric_told(study: Study) -> list[dict[str, Any]]:
+    rows = RubricTold.objects.filter(annotator__study=study).order_by("annotator__name")
+    return [
+        {"annotator": name, "rubric_version": number, "at": at.isoformat()}
+        for name, number, at in rows.values_list("annotator__name", "rubric_version__number", "at")
     ]

@@ -84,11 +84,13 @@ def _add_contents(
 ) -> None:
     watch = Watch(plan.rows, progress)
     add_classes(study, plan, report)
-    add_people(study, plan, report, user)
-    if created and plan.folder.log:
+    # A log that moves with the study tells already who joined and what was published.
+    log_moves = created and plan.folder.log is not None
+    add_people(study, plan, report, user, is_logged=not log_moves)
+    if log_moves and plan.folder.log:
         machines = plan.state.machines if plan.state else []
         restore_log(cursor, study, plan.folder.log, report, machines=machines)
-    add_rubrics(study, plan, report, user)
+    add_rubrics(study, plan, report, user, is_logged=not log_moves)
     add_queries(cursor, study, plan, report, watch)
     _add_documents(cursor, study, plan, report, watch)
     add_runs(cursor, study, plan, report, watch)

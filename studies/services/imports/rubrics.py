@@ -8,7 +8,14 @@ from studies.services.imports.report import ImportReport
 from studies.services.rubrics import publish_rubric, same_rubric, starter_rubric
 
 
-def add_rubrics(study: Study, plan: StudyPlan, report: ImportReport, user: User | None) -> None:
+def add_rubrics(
+    study: Study,
+    plan: StudyPlan,
+    report: ImportReport,
+    user: User | None,
+    *,
+    is_logged: bool = True,
+) -> None:
     """Publish the versions the study lacks, in order; the starter where nothing is version 1."""
     published = {version.number: version for version in study.rubric_versions.all()}
     files = dict(plan.folder.rubrics)
@@ -20,7 +27,9 @@ def add_rubrics(study: Study, plan: StudyPlan, report: ImportReport, user: User 
     for number, rubric in sorted(rubrics.items()):
         version = published.get(number)
         if version is None:
-            publish_rubric(study=study, rubric=rubric, number=number, user=user)
+            publish_rubric(
+                study=study, rubric=rubric, number=number, user=user, is_logged=is_logged
+            )
             new += 1
         elif not same_rubric(version, rubric):
             reason = (

@@ -109,12 +109,25 @@ def _query_class(study: Study, spec: ClassSpec, position: int) -> QueryClass:
     )
 
 
-def add_people(study: Study, plan: StudyPlan, report: ImportReport, user: User | None) -> None:
+def add_people(
+    study: Study,
+    plan: StudyPlan,
+    report: ImportReport,
+    user: User | None,
+    *,
+    is_logged: bool = True,
+) -> None:
     """Give people their memberships; accounts created for it have no password yet."""
     new = 0
     for person in plan.settings.people:
         try:
-            _, changed = ensure_member(study=study, name=person.name, roles=person.roles, user=user)
+            _, changed = ensure_member(
+                study=study,
+                name=person.name,
+                roles=person.roles,
+                user=user,
+                is_logged=is_logged,
+            )
         except PersonRefused as refusal:
             report.refuse("people", FILE, None, f"people: {refusal}")
         else:
@@ -130,9 +143,11 @@ def restore_settings(study: Study, plan: StudyPlan) -> None:
         Study.objects.filter(pk=study.pk).update(claim_minutes=state.claim_minutes)
     for name in state.machines:
         find_or_create_identity(study, name, is_machine=True)
-    for name in state.inactive:
+    for name in sorted(state.people):
         find_or_create_identity(study, name)
     study.members.filter(name__in=state.inactive).update(is_active=False)
+    for name, moment in state.opens_at.items():
+        study.rounds.filter(name=name).update(opens_at=moment)
     for round_name, queries in state.planned.items():
         for query_id, annotators in queries.items():
             RoundQuery.objects.filter(

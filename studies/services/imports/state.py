@@ -16,6 +16,8 @@ LARGEST = 32_767
 CLAIMS_IN_FORCE = ("held", "finished")
 CLAIM_STATES = (*CLAIMS_IN_FORCE, "lapsed", "released")
 CARRIED_WHY = ("untouched", "kept")
+REPORT_KINDS = ("missing", "broken", "wrong", "other")
+LARGEST_QUOTA = 2**31 - 1
 
 Fields = Mapping[str, object]
 
@@ -67,14 +69,47 @@ class CarriedState:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class QuotaState:
+    """How many queries of a round one annotator is to judge; by hand (`is_fixed`) or as a share."""
+
+    round: str
+    annotator: str
+    queries: int
+    is_fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReportState:
+    """An annotator's word that something is wrong with the document of a pair."""
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    kind: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ToldState:
+    """The rubric version that an annotator knows they judge under, and since when."""
+
+    annotator: str
+    rubric_version: int
+    at: datetime
+
+
 @dataclass(frozen=True)
 class StudyState:
-    """The seed of all orders, when rounds were closed, who is a machine or inactive, queries
-    planned for another number of annotators than their round (None: all), surplus labels, claims,
-    pairs assigned one by one, and labels carried to later rubric versions."""
+    """The seed of all orders, when rounds open and were closed, who is a machine or inactive,
+    queries planned for another number of annotators than their round (None: all), surplus labels,
+    claims, pairs assigned one by one, labels carried to later rubric versions, quotas, reports of
+    problems, and who knows of which rubric version."""
 
     seed: str = ""
     claim_minutes: int | None = None
+    opens_at: dict[str, datetime] = field(default_factory=dict)
     closed_rounds: dict[str, datetime] = field(default_factory=dict)
     machines: list[str] = field(default_factory=list)
     inactive: list[str] = field(default_factory=list)
@@ -83,6 +118,19 @@ class StudyState:
     claims: list[ClaimState] = field(default_factory=list)
     assignments: list[AssignedPair] = field(default_factory=list)
     carried: list[CarriedState] = field(default_factory=list)
+    quotas: list[QuotaState] = field(default_factory=list)
+    problem_reports: list[ReportState] = field(default_factory=list)
+    rubric_told: list[ToldState] = field(default_factory=list)
+
+    @property
+    def people(self) -> set[str]:
+        """Whom no other file need name."""
+        return {
+            *self.inactive,
+            *(quota.annotator for quota in self.quotas),
+            *(report.annotator for report in self.problem_reports),
+            *(told.annotator for told in self.rubric_told),
+        }
 
 
 def read_state(stream: BinaryIO, *, file: str, problems: Problems) -> StudyState | None:
@@ -103,12 +151,12 @@ def _state(fields: Fields) -> StudyState:
     seed = _text(fields, "seed") if "seed" in fields else ""
     if len(seed) > LONGEST_SEED:
         raise RecordError(f'"seed" has {len(seed)} characters, more than {LONGEST_SEED}')
-    closed = _object(fields.get("closed_rounds") or {}, '"closed_rounds"')
     planned = _object(fields.get("planned") or {}, '"planned"')
     return StudyState(
         seed=seed,
         claim_minutes=_number(fields, "claim_minutes") if "claim_minutes" in fields else None,
-        closed_rounds={name: _moment(closed, name) for name in closed},
+        opens_at=_moments(fields, "opens_at"),
+        closed_rounds=_moments(fields, "closed_rounds"),
         machines=_names(fields, "machines"),
         inactive=_names(fields, "inactive"),
         planned={name: _plan(planned[name], name) for name in planned},
@@ -116,6 +164,9 @@ def _state(fields: Fields) -> StudyState:
         claims=[_claim(item) for item in _objects(fields, "claims")],
         assignments=[AssignedPair(*_label_names(item)) for item in _objects(fields, "assignments")],
         carried=[_carried(item) for item in _objects(fields, "carried")],
+        quotas=[_quota(item) for item in _objects(fields, "quotas")],
+        problem_reports=[_report(item) for item in _objects(fields, "problem_reports")],
+        rubric_told=[_told(item) for item in _objects(fields, "rubric_told")],
     )
 
 
@@ -143,10 +194,10 @@ def _text(fields: Fields, key: str) -> str:
     return value
 
 
-def _number(fields: Fields, key: str) -> int:
+def _number(fields: Fields, key: str, *, low: int = 1, high: int = LARGEST) -> int:
     value = fields.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-        reason = f'"{key}" must be a whole number from 1 to {LARGEST}, not {value!r}'
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        reason = f'"{key}" must be a whole number from {low} to {high}, not {value!r}'
         raise RecordError(reason)
     return value
 
@@ -156,6 +207,11 @@ def _moment(fields: Fields, key: str) -> datetime:
     if moment is None:
         raise RecordError(f'"{key}" needs a time')
     return moment
+
+
+def _moments(fields: Fields, key: str) -> dict[str, datetime]:
+    moments = _object(fields.get(key) or {}, f'"{key}"')
+    return {name: _moment(moments, name) for name in moments}
 
 
 def _names(fields: Fields, key: str) -> list[str]:
@@ -188,6 +244,40 @@ def _carried(fields: Fields) -> CarriedState:
         rubric_version=_number(fields, "rubric_version"),
         why=why,
         by=None if fields.get("by") is None else _text(fields, "by"),
+        at=_moment(fields, "at"),
+    )
+
+
+def _quota(fields: Fields) -> QuotaState:
+    is_fixed = fields.get("is_fixed")
+    if not isinstance(is_fixed, bool):
+        raise RecordError(f'"is_fixed" must be true or false, not {json_kind(is_fixed)}')
+    return QuotaState(
+        round=_text(fields, "round"),
+        annotator=_text(fields, "annotator"),
+        queries=_number(fields, "queries", low=0, high=LARGEST_QUOTA),
+        is_fixed=is_fixed,
+    )
+
+
+def _report(fields: Fields) -> ReportState:
+    kind = _text(fields, "kind")
+    if kind not in REPORT_KINDS:
+        raise RecordError(f"a problem is {kind!r}, not one of {', '.join(REPORT_KINDS)}")
+    return ReportState(
+        query_id=_text(fields, "query_id"),
+        doc_id=_text(fields, "doc_id"),
+        annotator=_text(fields, "annotator"),
+        kind=kind,
+        note=_text(fields, "note"),
+        at=_moment(fields, "at"),
+    )
+
+
+def _told(fields: Fields) -> ToldState:
+    return ToldState(
+        annotator=_text(fields, "annotator"),
+        rubric_version=_number(fields, "rubric_version"),
         at=_moment(fields, "at"),
     )
 
