@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
@@ -63,6 +64,25 @@ def complete_rubric(rubric: RubricFile) -> RubricFile:
         grades=sorted(grades, key=lambda grade: grade.value),
         dimensions=rubric.dimensions or starter.dimensions,
     )
+
+
+def inherit_grades(
+    rubrics: Mapping[int, RubricFile], published: Mapping[int, RubricVersion]
+) -> dict[int, RubricFile]:
+    """The rubrics by version number, each without grades with those of the version before it.
+
+    Only the first version has none before it; what it leaves out comes from the starter.
+    """
+    found: dict[int, RubricFile] = {}
+    for number, rubric in sorted(rubrics.items()):
+        before = max((n for n in {*found, *published} if n < number), default=None)
+        if rubric.grades is not None or before is None:
+            found[number] = rubric
+            continue
+        earlier = published.get(before)
+        source = describe_rubric(earlier) if earlier else complete_rubric(found[before])
+        found[number] = replace(rubric, grades=source.grades)
+    return found
 
 
 def rubric_faults(rubric: RubricFile) -> list[str]:

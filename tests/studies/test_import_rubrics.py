@@ -122,3 +122,17 @@ def test_a_later_version_leaves_rounds_under_the_one_they_have(tmp_path: Path) -
     report = import_study(read_study(folder))
     assert report.tally("rubrics").new == 1
     assert RubricVersion.objects.get(number=1).rounds.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_later_version_without_grades_takes_those_of_the_version_before(tmp_path: Path) -> None:
+    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    import_study(read_study(folder))
+    (folder / "rubric-2.yaml").write_text("note: n\ndimensions:\n  topic: {test: t}\n")
+    report = import_study(read_study(folder))
+    first, second = RubricVersion.objects.order_by("number")
+    assert describe_rubric(second).grades == describe_rubric(first).grades
+    assert "rubric-2.yaml: without grades: it takes those of the version before" in [
+        str(note) for note in report.notes
+    ]
+    assert import_study(read_study(folder)).new == 0
