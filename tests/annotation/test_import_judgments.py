@@ -130,6 +130,17 @@ def test_other_labels_for_the_same_pairs_are_conflicts_all_of_them(
     ]
 
 
+def test_faults_and_conflicts_are_listed_by_line_and_a_row_only_once(
+    cast: Cast, tmp_path: Path
+) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    make.make_judgment(cast.main, cast.pairs[1], cast.ana, 1)
+    rows = "q1,q1-d1,2,ana,,,\nq9,q1-d1,2,ana,,,\nq1,q1-d2,7,ana,,,\n"
+    found = refusals(cast, write(tmp_path, HEADER + rows))
+    assert [text.split(": ")[0] for text in found] == [f"labels.csv:{line}" for line in (2, 3, 4)]
+    assert "is no grade" in found[2]
+
+
 def test_another_dimension_is_a_conflict_and_silence_on_it_is_none(
     cast: Cast, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from results.services.imports import import_folder
 from studies.models import Document, Pair, Query, Study
 from studies.services.imports import ImportRefused, ImportReport, import_study, read_study
 from tests.studies.study_folders import (
@@ -38,6 +39,34 @@ def test_problems_of_several_files_are_listed_together(tmp_path: Path) -> None:
     assert any(text.startswith("queries.tsv:3:") for text in found)
     assert any(text.startswith("runs/a.run:1:") for text in found)
     assert not Study.objects.exists()
+
+
+def test_bad_settings_hide_nothing_that_is_wrong_elsewhere(tmp_path: Path) -> None:
+    folder = help_study(
+        tmp_path,
+        study_yaml=f"{STUDY}depth: 0\n",
+        queries_tsv=f"{QUERIES}q 3\tblank in the id\n",
+        runs__a_run="q1 Q0 d1 1 high a\n",
+    )
+    assert [text.split(":")[0] for text in reasons(folder)] == [
+        "study.yaml",
+        "queries.tsv",
+        "runs/a.run",
+    ]
+
+
+def test_a_refused_record_hides_nothing_that_is_absent(tmp_path: Path) -> None:
+    folder = help_study(
+        tmp_path,
+        queries_tsv=f"{QUERIES}q 3\tblank in the id\n",
+        runs__a_run=f"{RUN_A}q9 Q0 d1 1 1.0 a\nq2 Q0 d9 2 0.5 a\n",
+    )
+    with pytest.raises(ImportRefused) as caught:
+        import_folder(folder)
+    found = [str(problem) for problem in caught.value.report.refusals]
+    assert len(found) == 3
+    assert found[1] == "runs/a.run:4: the query q9 is unknown"
+    assert found[2].startswith("runs/a.run:5: the document d9 is pooled and not in the folder")
 
 
 def test_a_folder_without_study_yaml_is_refused(tmp_path: Path) -> None:

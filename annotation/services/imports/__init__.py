@@ -182,10 +182,14 @@ def _add_identities(
 
 
 def _refuse(cursor: CursorWrapper, study: Study, file: str, report: ImportReport) -> None:
-    for line, reason in find_faults(cursor, pool_is_closed=is_pool_closed(study)):
-        report.refuse("judgments", file, line, reason)
-    for line, reason in find_conflicts(cursor):
-        report.conflict("judgments", file, line, reason)
+    """Refuse by line what cannot stand, each row once."""
+    faults = dict(find_faults(cursor, pool_is_closed=is_pool_closed(study)))
+    conflicts = dict(find_conflicts(cursor))
+    for line in sorted(faults.keys() | conflicts.keys()):
+        if line in faults:
+            report.refuse("judgments", file, line, faults[line])
+        else:
+            report.conflict("judgments", file, line, conflicts[line])
 
 
 def _write(cursor: CursorWrapper) -> int:

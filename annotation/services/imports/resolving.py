@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.db.backends.utils import CursorWrapper
 
@@ -108,9 +107,10 @@ def resolve_labels(cursor: CursorWrapper, study_id: int) -> None:
     materialise(cursor, "resolved_label", RESOLVE, {"study": study_id})
 
 
-def find_faults(cursor: CursorWrapper, *, pool_is_closed: bool) -> list[tuple[Any, ...]]:
+def find_faults(cursor: CursorWrapper, *, pool_is_closed: bool) -> list[tuple[int, str]]:
     """Line and reason of each label that refers to what is not there, or comes too late."""
-    return fetch(cursor, FIND_FAULTS, {"pool_is_closed": pool_is_closed})
+    rows = fetch(cursor, FIND_FAULTS, {"pool_is_closed": pool_is_closed})
+    return [(line, reason) for line, reason in rows]
 
 
 def find_conflicts(cursor: CursorWrapper) -> Iterator[tuple[int, str]]:

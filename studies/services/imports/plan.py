@@ -46,6 +46,21 @@ class Absent:
     line: int | None
     count: int
 
+    def refuse_query(self, report: ImportReport) -> None:
+        """Refuse it as a query that the study does not hold either."""
+        reason = f"the query {self.external_id} is unknown"
+        if self.count > 1:
+            reason = f"{reason} ({self.count:,} lines name it)"
+        report.refuse("pairs", self.file, self.line, reason)
+
+    def refuse_document(self, report: ImportReport) -> None:
+        """Refuse it as a document that a study which requires documents does not hold either."""
+        reason = (
+            f"the document {self.external_id} is pooled and not in the folder (a study with "
+            "`documents: optional` takes documents by their id)"
+        )
+        report.refuse("documents", self.file, self.line, reason)
+
 
 @dataclass(frozen=True, slots=True)
 class KnownStudy:
@@ -138,44 +153,59 @@ def _read(
 ) -> StudyPlan:
     folder = find_study_files(path, report.problems)
     settings = _settings(folder, report, known)
-    report.study = settings.study
-    if images is not None:
-        images.learn_known(settings.study)
-    if known is None and find_known is not None:
-        known = find_known(settings)
+    is_new = False
+    if settings is None:
+        # Refused already; the other files are read all the same, to list what is wrong in them.
+        settings = StudyFile(report.study, title="", documents="optional")
+    else:
+        report.study = settings.study
+        if images is not None:
+            images.learn_known(settings.study)
+        if known is None and find_known is not None:
+            known = find_known(settings)
+            is_new = known is None
     plan = StudyPlan(folder, settings, images=images, known=known, report=report)
     readers = (_read_rubrics, _read_queries, _read_pool, _read_rest, _read_documents)
     for done, reader in enumerate(readers):
         progress(done, len(readers), "reading")
         reader(plan)
     check_plan(plan)
+    if is_new and report.problems:
+        _refuse_absent(plan)
     progress(len(readers), len(readers), "reading")
     return plan
 
 
-def _settings(folder: StudyFolder, report: ImportReport, known: KnownStudy | None) -> StudyFile:
+def _refuse_absent(plan: StudyPlan) -> None:
+    """Refuse what neither a file nor a study explains, since the import ends with the reading."""
+    for absent in plan.absent_queries:
+        absent.refuse_query(plan.report)
+    for absent in plan.absent_documents:
+        absent.refuse_document(plan.report)
+
+
+def _settings(
+    folder: StudyFolder, report: ImportReport, known: KnownStudy | None
+) -> StudyFile | None:
     if known is None:
         return _read_settings(folder, report)
     if folder.study is None:
         return known.settings
     settings = _read_settings(folder, report)
-    if settings.study != known.settings.study:
+    if settings is not None and settings.study != known.settings.study:
         reason = f"it is of the study {settings.study}; this study is {known.settings.study}"
         report.refuse("settings", "study.yaml", None, reason)
         raise ImportRefused(report)
     return settings
 
 
-def _read_settings(folder: StudyFolder, report: ImportReport) -> StudyFile:
-    """The settings; without them nothing else has a meaning, so their lack ends the reading."""
+def _read_settings(folder: StudyFolder, report: ImportReport) -> StudyFile | None:
+    """The settings, or None when they are refused; a folder without any is no study."""
     if folder.study is None:
         report.problems.add("study.yaml", None, "the folder has none; it names the study")
         raise ImportRefused(report)
     with _reading(report, "settings"), open_source(folder.study) as stream:
-        settings = read_study_file(stream, file="study.yaml", problems=report.problems)
-    if settings is None:
-        raise ImportRefused(report)
-    return settings
+        return read_study_file(stream, file="study.yaml", problems=report.problems)
 
 
 @contextmanager

@@ -194,11 +194,7 @@ def _refuse_absent_documents(study: Study, plan: StudyPlan, report: ImportReport
     known = set(study.documents.values_list("external_id", flat=True))
     for absent in plan.absent_documents:
         if absent.external_id not in known:
-            reason = (
-                f"the document {absent.external_id} is pooled and not in the folder (a study with "
-                "`documents: optional` takes documents by their id)"
-            )
-            report.refuse("documents", absent.file, absent.line, reason)
+            absent.refuse_document(report)
 
 
 def add_controls(

@@ -78,7 +78,4 @@ def _refuse_unknown(study: Study, plan: StudyPlan, report: ImportReport) -> None
     known = set(study.queries.values_list("external_id", flat=True))
     for absent in plan.absent_queries:
         if absent.external_id not in known:
-            reason = f"the query {absent.external_id} is unknown"
-            if absent.count > 1:
-                reason = f"{reason} ({absent.count:,} lines name it)"
-            report.refuse("pairs", absent.file, absent.line, reason)
+            absent.refuse_query(report)
