@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.services.imports import JudgmentOptions, import_judgments
+from results.services.reports import CURRENT_LABELS, refresh
 from studies.models import Member, Study
 from studies.services.imports import import_study, read_study
-from studies.services.jobs import request_job
 from studies.services.people import set_password
 
 DEMO_FOLDER = settings.BASE_DIR / "studies" / "demo" / "study"
@@ -32,7 +32,7 @@ def load_demo(say: Callable[[str], object] = lambda text: None) -> Study:
     study = Study.objects.get(slug=DEMO_SLUG)
     for path in sorted((DEMO_FOLDER / "judgments").glob("*.csv")):
         import_judgments(study=study, path=path, options=JudgmentOptions(annotator=path.stem))
-    request_job(kind="results.compute_agreement", study=study)
+    refresh(study, scope=CURRENT_LABELS)
     return study
 
 

@@ -7,9 +7,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+import results.tasks  # noqa: F401 - registers the work, as a worker does at its start
 from annotation.models import Claim, Judgment
 from config import demo
 from studies.models import Job, Study, User
+from studies.services.jobs import run_job
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +65,9 @@ def test_demo_leaves_queries_to_judge_and_asks_for_the_numbers() -> None:
     study = Study.objects.get(slug="demo")
     judged = Judgment.objects.values("pair__query").distinct().count()
     assert 20 <= judged < study.queries.count()
-    assert Job.objects.get().kind == "results.compute_agreement"
+    run_job(Job.objects.get().pk)
+    assert Job.objects.get().state == Job.State.DONE
+    assert study.agreement_reports.get().payload["splits"] > 20
 
 
 def test_production_refuses_the_demo(settings: object) -> None:

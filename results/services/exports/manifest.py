@@ -163,7 +163,7 @@ class Manifest:
             "withheld": [_withheld_json(query) for query in self.withheld],
             **self._holes_json(),
             "gate_state": None,
-            "gate_state_reason": "not yet diagnosed",
+            "gate_state_reason": "there is no release gate yet",
             "problems": self.problems,
             "sha256": self.sha256,
             "bytes": self.bytes,
