@@ -5,11 +5,14 @@ Django refuse database work there; within this folder it is told that nothing is
 """
 
 import os
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -79,6 +82,40 @@ def log_in(page: Page) -> LogIn:
         return page
 
     return go
+
+
+class RequestsUnderWay:
+    """Counts what the server has begun and not yet answered."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+
+    def begin(self, **kwargs: object) -> None:
+        with self.lock:
+            self.count += 1
+
+    def end(self, **kwargs: object) -> None:
+        with self.lock:
+            self.count -= 1
+
+
+@pytest.fixture(autouse=True)
+def idle_server(page: Page, transactional_db: None) -> Iterator[None]:
+    """Ends a test only when the server has answered all that the browser asked: a request that
+    outlives its test would meet the next one's database."""
+    under_way = RequestsUnderWay()
+    request_started.connect(under_way.begin)
+    request_finished.connect(under_way.end)
+    yield
+    if not page.is_closed():
+        page.goto("about:blank")
+    for _ in range(500):
+        if under_way.count <= 0:
+            break
+        time.sleep(0.02)
+    request_started.disconnect(under_way.begin)
+    request_finished.disconnect(under_way.end)
 
 
 @pytest.fixture(autouse=True)
