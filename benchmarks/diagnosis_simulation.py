@@ -1,16 +1,15 @@
 """How often the diagnosis is wrong, and how small a hole it finds, by simulated studies.
 
-    python -m benchmarks.diagnosis_simulation [--studies 1000] [--permutations 999] [--write]
+    python -m benchmarks.diagnosis_simulation [--studies 1000] [--part nulls] [--write]
 
 Prints Markdown tables; `--write` puts them into docs/diagnosis.md and draws docs/images/. Every
 study has its own seed, made of the condition's name and its number, so a run can be repeated.
 """
 
 import argparse
-import re
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -193,6 +192,7 @@ POWERS = (
 SIZES = (20, 40, 60, 80, 120, 200)
 SHARES = (0.10, 0.20, 0.30, 0.40, 0.50, 0.60)
 PER_QUERY = (2, 5)
+PARTS = ("nulls", "powers", "sizes")
 
 
 def run(
@@ -277,46 +277,79 @@ def find_smallest(power: Sequence[float], target: float = 0.8) -> str:
     return "none up to 60%"
 
 
-def write_tables(
-    nulls: list[tuple[str, int]],
-    powers: list[tuple[str, int]],
-    sizes: dict[int, dict[int, list[float]]],
-    *,
-    studies: int,
-    size_studies: int,
-    permutations: int,
-) -> str:
+def tell_rates(title: str, rows: Sequence[tuple[str, int]], studies: int, draws: int) -> str:
+    """A Markdown table of rates with Wilson's 95% intervals."""
     lines = [
-        f"{studies:,} studies for each condition, {size_studies:,} for each cell of the third",
-        f"table, {permutations:,} draws for each test. Intervals are Wilson's, at 95%.",
+        f"{studies:,} studies for each condition, {draws:,} draws for each test.",
         "",
-        "| null condition | studies with a false hole | 95% interval |",
+        f"| {title} | 95% interval of the estimate |",
         "| --- | --- | --- |",
-        *(f"| {name} | {describe_rate(hits, studies)} |" for name, hits in nulls),
-        "",
-        "| condition with a hole | hole named | 95% interval |",
-        "| --- | --- | --- |",
-        *(f"| {name} | {describe_rate(hits, studies)} |" for name, hits in powers),
-        "",
-        "| pairs in the class | pairs per query | smallest hole found in 80% | "
-        + " | ".join(f"at {share:.0%}" for share in SHARES)
-        + " |",
-        "| --- " * (3 + len(SHARES)) + "|",
-        *(
-            f"| {size} | {per_query} | {find_smallest(power)} | "
-            + " | ".join(f"{value:.0%}" for value in power)
-            + " |"
-            for per_query, powers_of_sizes in sizes.items()
-            for size, power in powers_of_sizes.items()
-        ),
+        *(f"| {name} | {describe_rate(hits, studies)} |" for name, hits in rows),
     ]
     return "\n".join(lines)
+
+
+def tell_sizes(sizes: Mapping[int, Mapping[int, Sequence[float]]], studies: int) -> str:
+    """A Markdown table of power by pairs per query, class size and share of pairs in the hole."""
+    head = ["pairs in the class", "pairs per query", "smallest hole found in 80%"]
+    head += [f"at {share:.0%}" for share in SHARES]
+    error = 196 * 0.4 / studies**0.5
+    lines = [
+        f"{studies:,} studies for each cell; the error of a power of 80% is ± {error:.0f} points.",
+        "",
+        f"| {' | '.join(head)} |",
+        "| --- " * len(head) + "|",
+    ]
+    for per_query, powers in sizes.items():
+        for size, power in powers.items():
+            cells = [str(size), str(per_query), find_smallest(power)]
+            lines.append(f"| {' | '.join(cells + [f'{value:.0%}' for value in power])} |")
+    return "\n".join(lines)
+
+
+def write_part(part: str, table: str) -> None:
+    """Put a table between its marks in the document."""
+    begin, end = f"<!-- {part} begin -->", f"<!-- {part} end -->"
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, rest = text.split(begin)
+    after = rest.split(end)[1]
+    DOCUMENT.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}", encoding="utf-8")
+
+
+def write_image(name: str, image: str) -> None:
+    IMAGES.mkdir(exist_ok=True)
+    (IMAGES / name).write_text(image, encoding="utf-8")
+
+
+def run_part(part: str, studies: int, draws: int, *, write: bool) -> None:
+    """Simulate one part, print its table, and write it where asked to."""
+    if part == "nulls":
+        rows = run_conditions(NULLS, studies, draws)
+        table = tell_rates("null condition | studies with a false hole", rows, studies, draws)
+        image = ("diagnosis-nulls.svg", draw_dots([(*row, studies) for row in rows]))
+    elif part == "powers":
+        rows = run_seed(studies, draws) + run_conditions(POWERS, studies, draws)
+        table = tell_rates("condition with a hole | hole named", rows, studies, draws)
+        image = None
+    else:
+        fewer = max(studies // 5, 20)
+        sizes = {per_query: run_sizes(fewer, draws, per_query) for per_query in PER_QUERY}
+        table = tell_sizes(sizes, fewer)
+        image = ("diagnosis-power.svg", draw_curves(SHARES, sizes[5]))
+    print(table)
+    if write:
+        write_part(part, table)
+        if image:
+            write_image(*image)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=1000)
     parser.add_argument("--permutations", type=int, default=999)
+    parser.add_argument(
+        "--part", choices=PARTS, action="append", help="of the three, by default all"
+    )
     parser.add_argument("--only", help="run the conditions whose name holds this, and print them")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args(arguments)
@@ -324,30 +357,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         chosen = [c for c in (*NULLS, *POWERS) if options.only in c.name]
         run_conditions(chosen, options.studies, options.permutations)
         return
-    nulls = run_conditions(NULLS, options.studies, options.permutations)
-    powers = run_seed(options.studies, options.permutations)
-    powers += run_conditions(POWERS, options.studies, options.permutations)
-    size_studies = max(options.studies // 5, 20)
-    sizes = {n: run_sizes(size_studies, options.permutations, n) for n in PER_QUERY}
-    tables = write_tables(
-        nulls,
-        powers,
-        sizes,
-        studies=options.studies,
-        size_studies=size_studies,
-        permutations=options.permutations,
-    )
-    print(tables)
-    if options.write:
-        text = DOCUMENT.read_text(encoding="utf-8")
-        marked = "<!-- simulation begins -->\n\n{}\n\n<!-- simulation ends -->"
-        pattern = re.escape(marked).replace(re.escape("{}"), ".*")
-        text = re.sub(pattern, lambda _: marked.format(tables), text, flags=re.DOTALL)
-        DOCUMENT.write_text(text, encoding="utf-8")
-        IMAGES.mkdir(exist_ok=True)
-        rates = [(name, hits, options.studies) for name, hits in nulls]
-        (IMAGES / "diagnosis-nulls.svg").write_text(draw_dots(rates), encoding="utf-8")
-        (IMAGES / "diagnosis-power.svg").write_text(draw_curves(SHARES, sizes[5]), encoding="utf-8")
+    for part in options.part or PARTS:
+        run_part(part, options.studies, options.permutations, write=options.write)
 
 
 if __name__ == "__main__":

@@ -282,21 +282,23 @@ def _flip_deviations(answers: Answers, groups: Sequence[int], draws: Draws) -> l
 
 
 def _deal_answers(answers: Answers, side: Side, draws: Draws) -> FloatArray:
-    """Standardised differences of the shares inside and in the reference: (1 + draws) x K.
+    """Standardised differences of the mean shares inside and in the reference: (1 + draws) x K.
 
-    The first row is what was observed; in the others the queries of both are dealt out anew.
+    The first row is what was observed; in the others the queries of both are dealt out anew. Each
+    query counts once with its share of yes, however many answers it has: a harder class has more
+    answers per query, and were they weighed, its queries were unlike those of the reference.
     """
     both = np.flatnonzero(np.isin(answers.group, [side.inside, *side.reference]))
-    yes, asked = (
-        answers.sum_groups(values)[[side.inside, *side.reference]].sum(axis=0)
-        for values in (answers.yes, answers.asked)
+    is_here = np.isin(answers.query, both)
+    share = np.where(is_here, answers.yes / answers.asked, 0.0)
+    once = is_here.astype(np.float64)
+    shares, queries = (
+        _add_up(answers.question, values, answers.questions) for values in (share, once)
     )
-    pooled = yes / np.maximum(asked, 1)
-    beyond = answers.yes - pooled[answers.question] * answers.asked
+    beyond = share - once * (shares / np.maximum(queries, 1))[answers.question]
     beyond[np.abs(beyond) < TOLERANCE] = 0.0
     terms = [
-        answers.spread_out(values, by_group=False)[:, both]
-        for values in (beyond, beyond**2, answers.asked)
+        answers.spread_out(values, by_group=False)[:, both] for values in (beyond, beyond**2, once)
     ]
     total = np.stack([np.asarray(term.sum(axis=1)).ravel() for term in terms], axis=-1)
     is_inside = (answers.group[both] == side.inside).astype(np.float64)

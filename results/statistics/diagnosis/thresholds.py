@@ -6,7 +6,8 @@ LEVEL = 0.05
 APART_LEVEL = 0.04
 """Bound on the p of "direction or citation sets it apart".
 
-Less than `LEVEL`, because dealing queries of unlike size is not exact and spends some of it.
+Less than `LEVEL`, because queries of two classes are not quite alike, and dealing them out anew is
+not quite exact.
 """
 
 DIRECTION_SHARE, CITATION_SHARE = 0.8, 0.2
