@@ -49,6 +49,8 @@ def take_revision(request: HttpRequest, annotator: Member, judgment: Judgment) -
     if not slip.is_valid() or slip.cleaned_data["token"].annotator_id != annotator.pk:
         return outdated(request, annotator, judgment)
     shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
+    if shown.judgment_id != str(judgment.public_id):
+        return outdated(request, annotator, judgment)
     form = JudgmentForm(request.POST, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
     if not form.is_valid():
         screen = screens.show_again(

@@ -72,3 +72,18 @@ def test_incomplete_revision_is_refused(cast: Cast) -> None:
     url = f"{URL}{judgment.public_id}/"
     form = read_forms(client.get(url))["judgment-form"]
     assert post_form(client, form, url, decided_by="").status_code == 422
+
+
+def test_form_of_another_label_or_of_judging_changes_nothing(cast: Cast) -> None:
+    """A slip belongs to one label: neither a judging form nor another label's is taken."""
+    judgment = label(cast)
+    other = make.make_judgment(cast.main, cast.pairs[1], cast.ana, 1)
+    client = log_in(cast.ana)
+    url = f"{URL}{judgment.public_id}/"
+    for source in ("/studies/alpha/judge/", f"{URL}{other.public_id}/"):
+        form = read_forms(client.get(source))["judgment-form"]
+        data = form.fields | {"grade": "2", "decided_by": "recency"}
+        assert client.post(url, data).status_code == 409
+    judgment.refresh_from_db()
+    other.refresh_from_db()
+    assert (judgment.grade, other.grade) == (1, 1)

@@ -230,6 +230,9 @@ def _row(document: StagedDocument, name_image: Callable[[Path], str]) -> tuple[o
 def _write(cursor: CursorWrapper, values: dict[str, int]) -> int:
     """Write what was staged; returns how many documents were added or completed."""
     touched: set[int] = set()
-    for statement in (DESCRIBE_BARE, ADD_DOCUMENTS, ADD_TEXTS):
+    for statement in (DESCRIBE_BARE, ADD_DOCUMENTS):
         touched.update(pk for (pk,) in fetch(cursor, statement, values))
+    # Without it the texts are joined as if the table still had its rows of before the import.
+    refresh_statistics(cursor, "studies_document")
+    touched.update(pk for (pk,) in fetch(cursor, ADD_TEXTS, values))
     return len(touched)
