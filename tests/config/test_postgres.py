@@ -16,6 +16,7 @@ import pytest
 
 from config import postgres
 from config.postgres import keeper, state
+from tests.config.running import is_running
 
 ROOT = Path(postgres.__file__).resolve().parent.parent.parent
 
@@ -110,16 +111,6 @@ def server_pid(home: Path) -> int:
 
 def keeper_pid(home: Path) -> int:
     return int(state.keeper_lock(home).read_text())
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return (
-        not Path(f"/proc/{pid}/stat").exists() or ") Z" not in Path(f"/proc/{pid}/stat").read_text()
-    )
 
 
 def test_processes_that_start_together_share_one_server(home, start_user):

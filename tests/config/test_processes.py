@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config import processes
+from tests.config.running import is_running
 
 ROOT = Path(processes.__file__).resolve().parent.parent
 
@@ -31,6 +32,7 @@ WITH_A_CHILD = (
 RUN = """
 import sys
 from config import processes
+from tests.config.running import is_running
 
 processes.STOP_SECONDS = 1.0
 processes.GIVE_UP_AFTER = 2
@@ -78,15 +80,6 @@ def wait_until_gone(pid: int) -> None:
     while is_running(pid):
         assert time.monotonic() < deadline, f"process {pid} still runs after a minute"
         time.sleep(0.05)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or ") Z" not in status.read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
