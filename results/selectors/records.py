@@ -86,8 +86,9 @@ def stream_final_labels(study: Study) -> Iterator[FinalLabelRecord]:
         yield FinalLabelRecord(relevance=relevance, line=0, **named)
 
 
-def stream_actions(study: Study) -> Iterator[dict[str, Any]]:
-    """Every action in the order it was logged, with the names of the member and the account."""
+def stream_actions(study: Study, *, until: int | None = None) -> Iterator[dict[str, Any]]:
+    """Every action in the order it was logged, or so many of the first, with the names of the
+    member and the account."""
     rows = Action.objects.filter(study=study).order_by("id").values_list(*ACTION_COLUMNS.values())
-    for values in rows.iterator(NARROW_ROWS):
+    for values in rows[:until].iterator(NARROW_ROWS):
         yield dict(zip(ACTION_COLUMNS, values, strict=True))

@@ -1,5 +1,6 @@
 """Exports: what would leave is shown first, then streamed."""
 
+import re
 from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
@@ -18,7 +19,13 @@ from django.views.decorators.http import require_GET, require_safe
 
 from results.access import get_study_for_results
 from results.export_contexts import find_hiding_rounds, show_exports
-from results.services.exports import KINDS, ExportRefused, ExportStream, stream_export
+from results.services.exports import (
+    KINDS,
+    ExportRefused,
+    ExportStream,
+    find_last_end,
+    stream_export,
+)
 from studies.access import StudyAccess
 
 CONFLICT = 409
@@ -73,10 +80,15 @@ def export(request: HttpRequest, slug: str, kind: str) -> HttpResponseBase:
 @require_GET
 @login_required
 def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """The account of the export as it would be made now, checksum included."""
+    """The account of the export as it would be made now, checksum included.
+
+    Its log ends where that of the last download of this person did, so that the account is of
+    the file in their hands: by now the log also tells of that download.
+    """
     access = get_study_for_results(request, slug)
+    end = find_last_end(access.study, kind, access.user)
     try:
-        download = begin_download(request, access, kind)
+        download = begin_download(request, access, kind, until=end, logged=False)
         for _chunk in download:
             pass
     except ExportRefused as refusal:
@@ -88,8 +100,16 @@ def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     )
 
 
-def begin_download(request: HttpRequest, access: StudyAccess, kind: str) -> Download:
-    """Raises Http404 for an unknown kind, and ExportRefused."""
+def begin_download(
+    request: HttpRequest,
+    access: StudyAccess,
+    kind: str,
+    *,
+    until: int | None = None,
+    logged: bool = True,
+) -> Download:
+    """The export that the address asks for; its log ends after `until` actions unless the address
+    says otherwise. Raises Http404 for an unknown kind, and ExportRefused."""
     if kind not in KINDS:
         raise Http404("No such export.")
     if hiding := find_hiding_rounds(access):
@@ -102,9 +122,20 @@ def begin_download(request: HttpRequest, access: StudyAccess, kind: str) -> Down
         kind,
         annotator=request.GET.get("annotator") or None,
         with_texts="with_texts" in request.GET,
+        until=read_end(request.GET.get("until")) or until,
         user=access.user,
+        logged=logged,
     )
     return Download(stream)
+
+
+def read_end(text: str | None) -> int | None:
+    """A number of actions. Raises ExportRefused for anything else."""
+    if not text:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,14}", text):
+        raise ExportRefused(_("Until which action the log goes is a number from 1 on."))
+    return int(text)
 
 
 def attach(file_name: str) -> dict[str, str]:

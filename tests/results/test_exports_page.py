@@ -1,5 +1,6 @@
 """The page of exports: counts first, then downloads with their manifests."""
 
+import hashlib
 import json
 
 import pytest
@@ -138,6 +139,49 @@ def test_manifest_names_withheld_queries_and_the_checksum(cast: Cast, lead: Clie
     assert len(manifest["sha256"]) == 64
 
 
+def test_manifest_of_training_pairs_with_texts_is_offered_and_is_of_that_file(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    address = f"{URL}training-pairs/manifest/?with_texts=1"
+    assert f'href="{address}"' in read(lead)
+    manifest = json.loads(lead.get(address).content)
+    content = b"".join(lead.get(f"{URL}training-pairs/?with_texts=1").streaming_content)
+    assert manifest["with_texts"] is True
+    assert manifest["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("kind", ["action-log", "study"])
+def test_manifest_is_of_the_last_download_although_that_is_in_the_log_by_now(
+    cast: Cast, lead: Client, kind: str
+) -> None:
+    label_cast(cast)
+    client = log_in(cast.max)
+    before = Action.objects.filter(study=cast.study).count()
+    content = b"".join(lead.get(f"{URL}{kind}/").streaming_content)
+    manifest = json.loads(lead.get(f"{URL}{kind}/manifest/").content)
+    assert manifest["log_until"] == manifest["counts"]["actions"] == before
+    assert manifest["sha256"] == hashlib.sha256(content).hexdigest()
+    assert json.loads(lead.get(f"{URL}{kind}/manifest/").content)["sha256"] == manifest["sha256"]
+    assert client.get(f"{URL}{kind}/manifest/").json()["log_until"] == before + 1
+
+
+def test_a_log_downloaded_again_ends_where_it_is_told_to(cast: Cast, lead: Client) -> None:
+    end = Action.objects.filter(study=cast.study).count()
+    first = b"".join(lead.get(f"{URL}action-log/").streaming_content)
+    later = b"".join(lead.get(f"{URL}action-log/").streaming_content)
+    assert later.startswith(first)
+    assert later.count(b"\n") == first.count(b"\n") + 1 == end + 1
+    assert b"".join(lead.get(f"{URL}action-log/?until={end}").streaming_content) == first
+    assert lead.get(f"{URL}action-log/manifest/?until=1").json()["log_until"] == 1
+
+
+def test_making_a_manifest_gives_nobody_an_export_and_logs_none(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    assert lead.get(f"{URL}consensus-qrels/manifest/").status_code == 200
+    assert not Action.objects.filter(name="export.made").exists()
+
+
 def test_unknown_kind_is_404(cast: Cast, lead: Client) -> None:
     assert lead.get(f"{URL}everything/").status_code == 404
 
@@ -150,6 +194,9 @@ def test_unknown_kind_is_404(cast: Cast, lead: Client) -> None:
         ("annotator-qrels/manifest/", "needs the name of an annotator"),
         ("agreement-report/", "No agreement has been computed"),
         ("consensus-qrels/?annotator=ana", "takes no annotator"),
+        ("consensus-qrels/?until=3", "holds no log"),
+        ("action-log/?until=0", "a number from 1 on"),
+        ("action-log/manifest/?until=x", "a number from 1 on"),
     ],
 )
 def test_export_that_cannot_be_made_says_why(

@@ -1,6 +1,7 @@
 """`manage.py export STUDY KIND -o PATH`: a file and the manifest that travels with it."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,16 @@ class Command(BaseCommand):
             action="store_true",
             help="training-pairs as triplets of texts, for training libraries",
         )
+        parser.add_argument(
+            "--until",
+            type=int,
+            metavar="N",
+            help="end the log after its first N actions, as an earlier manifest says (log_until)",
+        )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        check_usage(options["kind"], options["annotator"], with_texts=options["with_texts"])
+        check_usage(options)
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['study']!r}.")
@@ -43,6 +50,7 @@ class Command(BaseCommand):
                 path,
                 annotator=options["annotator"],
                 with_texts=options["with_texts"],
+                until=options["until"],
             )
         except (ExportRefused, JobRefused) as refusal:
             raise CommandError(str(refusal)) from refusal
@@ -64,15 +72,18 @@ class Command(BaseCommand):
         self.stdout.write(f"manifest: {manifest_path(path)}")
 
 
-def check_usage(kind: str, annotator: str | None, *, with_texts: bool) -> None:
+def check_usage(options: Mapping[str, Any]) -> None:
     """Raises CommandError with the exit status of wrong usage for options that do not fit."""
+    kind, annotator = options["kind"], options["annotator"]
     needs_annotator = KINDS[kind].needs_annotator
     if needs_annotator and not annotator:
         raise CommandError(f"{kind} needs --annotator NAME.", returncode=WRONG_USAGE)
     if annotator and not needs_annotator:
         raise CommandError(f"{kind} takes no --annotator.", returncode=WRONG_USAGE)
-    if with_texts and not KINDS[kind].offers_texts:
+    if options["with_texts"] and not KINDS[kind].offers_texts:
         raise CommandError(f"{kind} takes no --with-texts.", returncode=WRONG_USAGE)
+    if options["until"] is not None and not KINDS[kind].has_log:
+        raise CommandError(f"{kind} takes no --until: it holds no log.", returncode=WRONG_USAGE)
 
 
 def compute_report(study: Study) -> None:

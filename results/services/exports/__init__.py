@@ -6,6 +6,7 @@ from results.services.exports.registry import KINDS
 from results.services.exports.service import (
     ExportStream,
     describe_export,
+    find_last_end,
     manifest_path,
     stream_export,
     write_export,
@@ -18,6 +19,7 @@ __all__ = [
     "ExportStream",
     "Manifest",
     "describe_export",
+    "find_last_end",
     "manifest_path",
     "stream_export",
     "write_export",

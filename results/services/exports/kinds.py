@@ -15,11 +15,13 @@ class ExportRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What is asked for. `annotator` is set for the kinds that need one."""
+    """What is asked for. `annotator` is set for the kinds that need one; of the kinds that hold
+    the log, `until` is the number of actions after which it ends, None for all of them."""
 
     study: Study
     annotator: Member | None = None
     with_texts: bool = False
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class ExportKind:
     describe: Describe
     needs_annotator: bool = False
     offers_texts: bool = False
+    has_log: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

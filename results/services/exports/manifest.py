@@ -78,7 +78,9 @@ class Manifest:
 
     `counts` maps a name to a number of queries, pairs or labels. `sha256`, `bytes` and `lines`
     are None in the description of an export that has not been made. `versions_in_force`, those
-    of the study's rounds, are named where the export holds no label of any version.
+    of the study's rounds, are named where the export holds no label of any version. `log_until`
+    is the number of actions that the export's log holds: those before it was made, or fewer where
+    a request named an earlier end; None where the export holds no log.
     """
 
     study: str
@@ -98,6 +100,7 @@ class Manifest:
     sha256: str | None = None
     bytes: int | None = None
     lines: int | None = None
+    log_until: int | None = None
     open_holes: OpenHoles | None = None
 
     def expect_counts(self, *names: str) -> None:
@@ -159,6 +162,7 @@ class Manifest:
             "consensus_rule": CONSENSUS_RULES[self.policy],
             "minimum_votes": self.minimum_votes,
             "counts": self._counts_json(),
+            "log_until": self.log_until,
             "dropped_warning": judge_dropped_share(self.dropped_share) or None,
             "withheld": [_withheld_json(query) for query in self.withheld],
             **self._holes_json(),

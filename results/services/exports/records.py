@@ -37,10 +37,9 @@ def describe_judgments(request: ExportRequest, manifest: Manifest) -> None:
 
 
 def action_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
-    """The whole log in order, one JSON object for each action."""
-    manifest.expect_counts("actions")
-    for action in stream_actions(request.study):
-        manifest.counts["actions"] += 1
+    """The log in order, one JSON object for each action, up to where the request ends it."""
+    describe_actions(request, manifest)
+    for action in stream_actions(request.study, until=manifest.log_until):
         yield json_line(_action_json(action))
 
 
@@ -49,4 +48,7 @@ def _action_json(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_actions(request: ExportRequest, manifest: Manifest) -> None:
-    manifest.counts["actions"] = Action.objects.filter(study=request.study).count()
+    actions = Action.objects.filter(study=request.study).count()
+    if request.until is not None:
+        actions = min(actions, request.until)
+    manifest.counts["actions"] = manifest.log_until = actions

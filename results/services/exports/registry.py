@@ -79,6 +79,7 @@ _ALL: tuple[ExportKind, ...] = (
         ending=".jsonl",
         content_type=JSON_LINES,
         describe=describe_actions,
+        has_log=True,
         lines=action_lines,
     ),
     TextKind(
@@ -95,6 +96,7 @@ _ALL: tuple[ExportKind, ...] = (
         ending=".zip",
         content_type=ZIP,
         describe=describe_study,
+        has_log=True,
         entries=study_entries,
     ),
 )

@@ -25,7 +25,7 @@ from results.services.exports.manifest import Digest, Manifest
 from results.services.exports.packing import write_folder, zip_chunks
 from results.services.exports.registry import KINDS
 from results.services.reports import find_open_holes
-from studies.models import Member, Study, User
+from studies.models import Action, Member, Study, User
 from studies.services.log import record_action
 
 
@@ -33,12 +33,15 @@ class ExportStream(Iterator[bytes]):
     """The bytes of an export under way.
 
     All of it is read from one snapshot of the database, opened at the first `next`. `manifest`
-    is complete, and the export is in the study's log, once the stream has ended; a stream that
-    is closed early leaves nothing.
+    is complete, and the export is in the study's log if it is to be `logged`, once the stream has
+    ended; a stream that is closed early leaves nothing.
     """
 
-    def __init__(self, kind: ExportKind, request: ExportRequest, user: User | None) -> None:
+    def __init__(
+        self, kind: ExportKind, request: ExportRequest, user: User | None, *, logged: bool
+    ) -> None:
         self.kind = kind
+        self._logged = logged
         self.manifest = _begin_manifest(kind, request)
         self.file_name = _file_name(kind, request)
         self._request = request
@@ -61,7 +64,8 @@ class ExportStream(Iterator[bytes]):
                     digest.update(chunk)
                     yield chunk
         self.manifest.seal(digest)
-        _log_export(self._request, self.manifest, self._user)
+        if self._logged:
+            _log_export(self._request, self.manifest, self._user)
 
 
 def describe_export(
@@ -71,7 +75,7 @@ def describe_export(
 
     Raises ExportRefused for an unknown kind or annotator.
     """
-    found, request = _make_request(study, kind, annotator, with_texts)
+    found, request = _make_request(study, kind, annotator=annotator, with_texts=with_texts)
     manifest = _begin_manifest(found, request)
     with read_snapshot():
         _open_account(manifest, study)
@@ -86,15 +90,20 @@ def stream_export(
     *,
     annotator: str | None = None,
     with_texts: bool = False,
+    until: int | None = None,
     user: User | None = None,
+    logged: bool = True,
 ) -> ExportStream:
     """The export as chunks of bytes, in constant memory; folders come as a zip archive.
 
-    Raises ExportRefused for an unknown kind or annotator at once, and while streaming for ids
-    that the format cannot carry.
+    `until` ends the log that it holds after so many actions. What nobody is given (a manifest is
+    made of the bytes, too) need not be `logged`. Raises ExportRefused for an unknown kind or
+    annotator at once, and while streaming for ids that the format cannot carry.
     """
-    found, request = _make_request(study, kind, annotator, with_texts)
-    return ExportStream(found, request, user)
+    found, request = _make_request(
+        study, kind, annotator=annotator, with_texts=with_texts, until=until
+    )
+    return ExportStream(found, request, user, logged=logged)
 
 
 def write_export(
@@ -104,6 +113,7 @@ def write_export(
     *,
     annotator: str | None = None,
     with_texts: bool = False,
+    until: int | None = None,
     user: User | None = None,
 ) -> Manifest:
     """Write the export to `path` and its manifest to `path` with `.manifest.json` appended.
@@ -112,7 +122,9 @@ def write_export(
     they are complete; a file of that name is replaced, a folder that holds something is not.
     Raises ExportRefused, and OSError when the disk refuses.
     """
-    found, request = _make_request(study, kind, annotator, with_texts)
+    found, request = _make_request(
+        study, kind, annotator=annotator, with_texts=with_texts, until=until
+    )
     manifest = _begin_manifest(found, request)
     is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
     _check_place(path, is_folder=is_folder)
@@ -139,9 +151,26 @@ def manifest_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.manifest.json")
 
 
+def find_last_end(study: Study, kind: str, user: User) -> int | None:
+    """After how many actions the log ends in the last export of this kind that the account was
+    given; None where there is none, or where it holds no log."""
+    if kind not in KINDS or not KINDS[kind].has_log:
+        return None
+    made = Action.objects.filter(study=study, name="export.made", user=user, data__kind=kind)
+    last = made.order_by("-id").values_list("data", flat=True).first()
+    end: int | None = last.get("log_until") if last else None
+    return end
+
+
 def _make_request(
-    study: Study, kind: str, annotator: str | None, with_texts: bool
+    study: Study,
+    kind: str,
+    *,
+    annotator: str | None = None,
+    with_texts: bool = False,
+    until: int | None = None,
 ) -> tuple[ExportKind, ExportRequest]:
+    """What was asked for, in terms of the study. Raises ExportRefused for what cannot be."""
     found = KINDS.get(kind)
     if found is None:
         raise ExportRefused(f"There is no export {kind!r}. There are: {', '.join(KINDS)}.")
@@ -151,8 +180,12 @@ def _make_request(
         raise ExportRefused(f"The export {kind} needs the name of an annotator.")
     if annotator and not found.needs_annotator:
         raise ExportRefused(f"The export {kind} is of the whole study; it takes no annotator.")
+    if until is not None and not found.has_log:
+        raise ExportRefused(f"The export {kind} holds no log that could end earlier.")
+    if until is not None and until < 1:
+        raise ExportRefused(f"The log can end after its first action or later, not after {until}.")
     member = _find_annotator(study, annotator) if annotator else None
-    return found, ExportRequest(study, member, with_texts)
+    return found, ExportRequest(study, member, with_texts, until)
 
 
 def _find_annotator(study: Study, name: str) -> Member:
@@ -249,5 +282,6 @@ def _log_export(request: ExportRequest, manifest: Manifest, user: User | None) -
         "with_texts": manifest.with_texts,
         "sha256": manifest.sha256,
         "counts": dict(manifest.counts),
+        "log_until": manifest.log_until,
     }
     record_action(request.study, "export.made", user=user, data=data)

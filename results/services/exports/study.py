@@ -13,7 +13,7 @@ from results.selectors import materials
 from results.selectors.records import stream_final_labels
 from results.services.exports.kinds import Entry, ExportRequest, encode
 from results.services.exports.manifest import Manifest
-from results.services.exports.records import action_lines, judgment_lines
+from results.services.exports.records import action_lines, describe_actions, judgment_lines
 from results.services.exports.settings import collect_state, describe_settings, list_rubrics
 from studies.formats.controls import write_controls
 from studies.formats.documents import IMAGE_ENDINGS, write_corpus_jsonl
@@ -24,7 +24,7 @@ from studies.formats.records import RunFile
 from studies.formats.rubrics import write_rubric
 from studies.formats.runs import write_run
 from studies.formats.study import write_study_file
-from studies.models import Action, ControlPair, Document, Pair, Query, Run, RunHit, Study
+from studies.models import ControlPair, Document, Pair, Query, Run, RunHit, Study
 
 
 def study_entries(request: ExportRequest, manifest: Manifest) -> Iterator[Entry]:
@@ -57,9 +57,9 @@ def describe_study(request: ExportRequest, manifest: Manifest) -> None:
             "final_labels": FinalLabel.objects.filter(
                 pair__study=study, ended_at__isnull=True
             ).count(),
-            "actions": Action.objects.filter(study=study).count(),
         }
     )
+    describe_actions(request, manifest)
     numbers = labels.order_by().values_list("rubric_version__number", flat=True).distinct()
     manifest.rubric_versions.update(numbers)
 
