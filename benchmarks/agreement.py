@@ -37,7 +37,7 @@ def measure() -> Iterator[Measurement]:
     for name, resamples in (("without intervals", 1), ("with intervals", 1000)):
         seconds, _ = best_of(
             lambda resamples=resamples: describe_agreement(
-                table, unsure={}, active_seconds={}, resamples=resamples
+                table, unsure={}, active_seconds={}, timed={}, resamples=resamples
             )
         )
         yield Measurement(f"agreement: statistics {name}", size, seconds)

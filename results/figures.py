@@ -130,7 +130,8 @@ class AnnotatorEntry:
     is_machine: bool
     judgments: int
     unsure: int
-    active_seconds: float
+    active_seconds: float | None
+    timed: int
     labels: Sequence[LabelShare]
 
 
@@ -160,7 +161,8 @@ class Figures:
     judgments: int
     unsure: int
     splits: int
-    active_seconds: float
+    active_seconds: float | None
+    timed: int
     raw_agreement: float | None
     comparisons: int
     raw_reason: str
@@ -216,6 +218,7 @@ def read_figures(payload: Payload) -> Figures:
         unsure=payload["unsure"],
         splits=splits,
         active_seconds=payload["active_seconds"],
+        timed=payload["timed"],
         raw_agreement=payload["raw_agreement"]["value"],
         comparisons=payload["raw_agreement"]["comparisons"],
         raw_reason=wording.as_words(payload["raw_agreement"].get("reason")),
@@ -350,6 +353,7 @@ def _read_annotator(row: Payload, names: Mapping[str, str]) -> AnnotatorEntry:
         judgments=row["judgments"],
         unsure=row["unsure"],
         active_seconds=row["active_seconds"],
+        timed=row["timed"],
         labels=_read_shares(row["labels"], names),
     )
 

@@ -109,6 +109,7 @@ def _size_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     yield "judgments", as_count(figures.judgments)
     yield "unsure", as_count(figures.unsure)
     yield "active time", as_duration(figures.active_seconds)
+    yield "judgments whose active time is known", as_count(figures.timed)
     if figures.final:
         yield "pairs with a final grade", as_count(figures.final.graded)
         dropped = f"{as_count(figures.final.dropped)} ({as_share(figures.final.share)} of the pool)"

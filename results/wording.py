@@ -108,8 +108,10 @@ def as_share_interval(bounds: tuple[float, float] | None) -> str:
     return NOTHING if bounds is None else f"{as_share(bounds[0])} … {as_share(bounds[1])}"
 
 
-def as_duration(seconds: float) -> str:
-    """Working time to the minute, or to the second below one."""
+def as_duration(seconds: float | None) -> str:
+    """Working time to the minute, or to the second below one; nothing where it is unknown."""
+    if seconds is None:
+        return NOTHING
     if seconds < 60:
         return _("%(seconds)d s") % {"seconds": round(seconds)}
     hours, minutes = divmod(round(seconds / 60), 60)

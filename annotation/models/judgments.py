@@ -12,7 +12,7 @@ class Judgment(models.Model):
 
     Either a grade or unsure. The migration adds what Django cannot say: the grade must be one
     of the rubric version's values, the dimension one of its dimensions, the clause one of the
-    dimension's.
+    dimension's. `active_seconds` is NULL where nobody measured it, as in most imports.
     """
 
     class Source(models.TextChoices):
@@ -35,7 +35,7 @@ class Judgment(models.Model):
     note = models.TextField(blank=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.APP)
     is_surplus = models.BooleanField(default=False)
-    active_seconds = models.FloatField(default=0)
+    active_seconds = models.FloatField(null=True, blank=True)
     judged_at = models.DateTimeField(default=timezone.now)
     revised_at = models.DateTimeField(null=True, blank=True)
     recorded_at = models.DateTimeField(auto_now_add=True)

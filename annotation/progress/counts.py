@@ -86,7 +86,7 @@ ORDER BY c.expires_at, c.id
 
 COUNT_LABELS = """
 SELECT j.round_id, j.annotator_id, count(*), count(*) FILTER (WHERE j.is_unsure),
-    count(*) FILTER (WHERE j.is_surplus), count(*) FILTER (WHERE j.source = 'app'),
+    count(*) FILTER (WHERE j.is_surplus), count(j.active_seconds) FILTER (WHERE j.source = 'app'),
     coalesce(sum(j.active_seconds) FILTER (WHERE j.source = 'app'), 0), max(j.judged_at)
 FROM annotation_judgment j JOIN studies_round r ON r.id = j.round_id
 WHERE r.study_id = %(study)s

@@ -126,7 +126,7 @@ def revise_judgment(
     active, away = shown.measure_time()
     set_label(judgment, label)
     judgment.revised_at = timezone.now()
-    judgment.active_seconds += active
+    judgment.active_seconds = (judgment.active_seconds or 0) + active
     judgment.save()
     # It was carried to later rubric versions for what it said before.
     CarriedLabel.objects.filter(judgment=judgment).delete()

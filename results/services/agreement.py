@@ -145,19 +145,26 @@ def _measure(read: ScopeLabels, table: LabelTable, resamples: int) -> Json:
     labels, machine = read.labels, read.vocabulary.machine
     count = len(read.vocabulary.annotator_names)
     unsure = np.bincount(labels.annotator[labels.grade == UNSURE], minlength=count)
-    seconds = np.bincount(labels.annotator, weights=labels.seconds, minlength=count)
+    is_timed = ~np.isnan(labels.seconds)
+    timed = np.bincount(labels.annotator[is_timed], minlength=count)
+    seconds = np.bincount(
+        labels.annotator[is_timed], weights=labels.seconds[is_timed], minlength=count
+    )
+    is_counted = is_timed & _is_human(read)
     return {
         **describe_agreement(
             table,
             machine=machine,
             unsure=dict(enumerate(unsure.tolist())),
-            active_seconds=dict(enumerate(seconds.tolist())),
+            active_seconds={code: float(seconds[code]) for code in np.flatnonzero(timed).tolist()},
+            timed=dict(enumerate(timed.tolist())),
             resamples=resamples,
         ),
         **describe_splits(table, machine=machine, dimensions=read.vocabulary.dimension_names),
         "pairs_labelled": _count_labelled(read),
         "without_dimension": int((table.without(machine).dimension < 0).sum()),
-        "active_seconds": float(labels.seconds[_is_human(read)].sum()),
+        "active_seconds": float(labels.seconds[is_counted].sum()) if is_counted.any() else None,
+        "timed": int(is_counted.sum()),
     }
 
 

@@ -23,7 +23,7 @@ LABELS = """
 SELECT j.round_id, j.annotator_id, j.rubric_version_id, j.is_surplus, j.grade,
     j.decided_by_id, j.clause_id,
     string_agg(int8send(j.pair_id), ''::bytea),
-    string_agg(float8send(j.active_seconds), ''::bytea)
+    string_agg(float8send(coalesce(j.active_seconds, 'NaN')), ''::bytea)
 FROM annotation_judgment j
 WHERE j.round_id = ANY({rounds})
     AND ({rubric} = 0
@@ -78,8 +78,8 @@ class Labels:
     """One row for each outcome, a grade or unsure (length n).
 
     `pair` is a position in the pool, `rank` the place of the round in its scope, `rubric` a
-    version's number, `grade` a position on the scale or `UNSURE`; the others are codes of the
-    vocabulary, -1 for none.
+    version's number, `grade` a position on the scale or `UNSURE`, `seconds` the active time, NaN
+    where it is unknown; the others are codes of the vocabulary, -1 for none.
     """
 
     pair: IntArray

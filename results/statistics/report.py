@@ -5,7 +5,7 @@ unrounded and finite. `docs/statistics.md` documents every key.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -60,16 +60,17 @@ def describe_agreement(
     machine: frozenset[int] = frozenset(),
     unsure: Mapping[int, int],
     active_seconds: Mapping[int, float],
+    timed: Mapping[int, int],
     resamples: int = RESAMPLES,
 ) -> Json:
     """The agreement of people, with machines compared beside them.
 
     `machine` holds the annotator codes that are machines: they stand in `annotators` and
-    `machine_kappa` and enter no other number. `unsure` (judgments) and `active_seconds` go by
-    annotator code; who is not named has 0. Raises `ValueError` for an unknown annotator code or
-    a negative count.
+    `machine_kappa` and enter no other number. `unsure` (judgments), `active_seconds` and `timed`
+    (judgments whose active time is known) go by annotator code; who is not named has 0, and an
+    unknown time. Raises `ValueError` for an unknown annotator code or a negative count.
     """
-    _check_annotators(table, machine, unsure, active_seconds)
+    _check_annotators(table, machine, unsure=unsure, active_seconds=active_seconds, timed=timed)
     people = table.without(machine)
     grades = count_grades(people)
     rate = split_rate(people)
@@ -95,7 +96,8 @@ def describe_agreement(
                 "judgments": int(label_counts[code].sum()) + unsure.get(code, 0),
                 "unsure": unsure.get(code, 0),
                 "labels": _by_grade(label_counts[code], table.scale),
-                "active_seconds": float(active_seconds.get(code, 0.0)),
+                "active_seconds": active_seconds.get(code),
+                "timed": timed.get(code, 0),
             }
             for code, name in enumerate(table.annotators)
         ],
@@ -129,14 +131,13 @@ def describe_splits(
 def _check_annotators(
     table: LabelTable,
     machine: frozenset[int],
-    unsure: Mapping[int, int],
-    active_seconds: Mapping[int, float],
+    **counts: Mapping[int, float],
 ) -> None:
     known = range(len(table.annotators))
-    for code in (*machine, *unsure, *active_seconds):
+    for code in (*machine, *chain.from_iterable(counts.values())):
         if code not in known:
             raise ValueError(f"no annotator has the code {code}; there are {len(known)}")
-    for what, numbers in (("unsure", unsure), ("active_seconds", active_seconds)):
+    for what, numbers in counts.items():
         if any(not number >= 0 for number in numbers.values()):
             raise ValueError(f"{what} cannot be negative: {dict(numbers)}")
 

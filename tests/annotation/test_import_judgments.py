@@ -327,6 +327,15 @@ def test_the_time_of_judging_is_kept_beside_the_time_of_importing(
     assert (label.active_seconds, label.source) == (12.5, "import")
 
 
+def test_a_label_without_a_time_has_an_unknown_one_not_zero(cast: Cast, tmp_path: Path) -> None:
+    text = (
+        "query_id,doc_id,relevance,annotator,active_seconds\nq1,q1-d1,1,cara,\nq1,q1-d2,1,cara,0\n"
+    )
+    run_import(cast, write(tmp_path, text))
+    times = Judgment.objects.order_by("pair").values_list("active_seconds", flat=True)
+    assert list(times) == [None, 0.0]
+
+
 def test_each_label_and_the_import_itself_are_logged(cast: Cast, tmp_path: Path) -> None:
     path = write(tmp_path, f"{HEADER}q1,q1-d1,2,cara,answerability,procedural,why\n")
     run_import(cast, path)

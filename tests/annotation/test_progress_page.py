@@ -49,6 +49,15 @@ def test_pairs_left_fall_with_each_label_and_hours_follow_the_measured_pace(cast
     assert queues(round)["ana"] == "judging"
 
 
+def test_labels_without_a_known_time_slow_no_pace(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1, active_seconds=30)
+    make.make_judgment(cast.main, cast.pairs[1], cast.ana, 1)
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 1, source="import")
+    round = read_round(cast)
+    assert {row.name: row.pace for row in round.annotators} == {"ana": 30, "ben": None, "uma": None}
+    assert round.hours_left == pytest.approx(round.pairs_left * 30 / 3600)
+
+
 def test_labels_on_lapsed_places_are_still_to_be_given_by_others(cast: Cast) -> None:
     judge_one(cast, cast.ana)
     Claim.objects.update(expires_at=timezone.now() - timedelta(minutes=1))

@@ -28,6 +28,7 @@ from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
 from tests.conftest import ROOT
+from tests.pages import log_in
 from tests.results.exported import describe_json
 from tests.results.labelled import label, label_cast
 
@@ -69,7 +70,26 @@ def test_report_counts_what_was_judged(cast: Cast) -> None:
     assert (payload["judgments"], payload["pairs_labelled_twice"], payload["splits"]) == (18, 9, 2)
     assert payload["labels"] == {"0": 7, "1": 8, "2": 3}
     assert payload["raw_agreement"] == {"value": pytest.approx(7 / 9), "comparisons": 9}
-    assert payload["active_seconds"] == 36.0
+    assert (payload["active_seconds"], payload["timed"]) == (36.0, 18)
+
+
+def test_an_unknown_active_time_is_no_zero_and_in_no_sum(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [1, 1])
+    make.make_judgment(cast.main, cast.pairs[2], cast.ana, 0, source="import", active_seconds=None)
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 0, source="import", active_seconds=None)
+    payload = payload_of(cast)
+    assert (payload["active_seconds"], payload["timed"]) == (4.0, 2)
+    times = {row["name"]: (row["active_seconds"], row["timed"]) for row in payload["annotators"]}
+    assert (times["ana"], times["ben"]) == ((4.0, 2), (None, 0))
+
+
+def test_a_study_without_any_known_time_says_so(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 0, source="import", active_seconds=None)
+    assert payload_of(cast)["active_seconds"] is None
+    run_agreement(cast.study, scope=Scope())
+    page = log_in(cast.lia).get("/studies/alpha/results/").content.decode()
+    assert "active time unknown" in page
+    assert "0 s" not in page
 
 
 def test_kappa_is_that_of_the_confusion_matrix(cast: Cast) -> None:

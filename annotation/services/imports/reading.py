@@ -67,7 +67,7 @@ class Row(NamedTuple):
     clause: str | None
     note: str
     source: str
-    active_seconds: float
+    active_seconds: float | None
     judged_at: object
 
 
@@ -138,7 +138,7 @@ class LabelFile:
             record.clause,
             record.notes,
             self._source(record),
-            record.active_seconds or 0,
+            record.active_seconds,
             record.judged_at,
         )
 

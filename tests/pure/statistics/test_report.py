@@ -43,7 +43,7 @@ CLASS_KEYS = {"class", "pairs", "splits", "rate", "rest_pairs", "rest_splits", "
 
 
 def describe(table: LabelTable, **options: Any) -> dict[str, Any]:
-    return describe_agreement(table, **{"unsure": {}, "active_seconds": {}, **options})
+    return describe_agreement(table, **{"unsure": {}, "active_seconds": {}, "timed": {}, **options})
 
 
 def mixed_table() -> LabelTable:
@@ -98,7 +98,11 @@ def test_the_report_is_json_without_nan(table: LabelTable) -> None:
 
 def test_numbers_are_counted_for_people_and_grades_listed_with_zeros() -> None:
     report = describe(
-        mixed_table(), unsure={0: 2, 2: 1}, active_seconds={0: 90, 1: 30.5}, resamples=20
+        mixed_table(),
+        unsure={0: 2, 2: 1},
+        active_seconds={0: 90.0, 1: 30.5},
+        timed={0: 20, 1: 10},
+        resamples=20,
     )
     assert (report["judgments"], report["unsure"]) == (56 + 3, 3)
     assert report["labels"].keys() == {"0", "1", "2", "3"}
@@ -107,7 +111,8 @@ def test_numbers_are_counted_for_people_and_grades_listed_with_zeros() -> None:
     assert (report["pairs_labelled_twice"], report["splits"]) == (24, 6)
     first, _, third = report["annotators"]
     assert (first["judgments"], first["unsure"], first["active_seconds"]) == (26, 2, 90.0)
-    assert (third["judgments"], third["active_seconds"], third["machine"]) == (9, 0.0, False)
+    assert (third["judgments"], third["active_seconds"], third["machine"]) == (9, None, False)
+    assert [row["timed"] for row in report["annotators"]] == [20, 10, 0]
     assert sum(first["labels"].values()) == 24
 
 
