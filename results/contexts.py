@@ -13,8 +13,9 @@ from results.figures import Figures, read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_latest_job, get_report
+from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.services.reports import count_changes_since, count_new_pairs
-from results.services.scopes import Scope, find_rounds
+from results.services.scopes import Comparison, Scope, find_rounds
 from studies.access import StudyAccess
 from studies.models import Job, Study
 
@@ -23,6 +24,7 @@ TABS = (
     ("results:splits", gettext_noop("Where people split")),
     ("results:agreement", gettext_noop("Agreement")),
     ("results:final-labels", gettext_noop("Final labels")),
+    ("results:revision", gettext_noop("Revisions")),
     ("results:exports", gettext_noop("Exports")),
 )
 
@@ -128,16 +130,25 @@ def name_state(report: AgreementReport | None, job: Job | None, changes: int) ->
 
 
 def show_job(study: Study, job: Job) -> JobProgress:
-    scope = Scope.parse(job.arguments.get("scope", Scope().key))
     return JobProgress(
         url=reverse("results:job", args=[study.slug, job.public_id]),
-        back=reverse("results:overview", args=[study.slug]) + write_query(scope),
+        back=find_page_of(study, job),
         state=job.state,
         done=job.progress,
         total=job.total,
         message=_(job.message) if job.message else "",
         error=job.error,
     )
+
+
+def find_page_of(study: Study, job: Job) -> str:
+    """The address of the page that has the job's numbers."""
+    if job.kind == COMPUTE_ACCOUNT:
+        sides = (Scope.parse(job.arguments[side]) for side in ("before", "after"))
+        query = urlencode(Comparison(*sides).fields)
+        return f"{reverse('results:revision', args=[study.slug])}?{query}"
+    scope = Scope.parse(job.arguments.get("scope", Scope().key))
+    return reverse("results:overview", args=[study.slug]) + write_query(scope)
 
 
 def list_tabs(study: Study, scope: Scope, view_name: str) -> list[Link]:

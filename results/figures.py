@@ -297,7 +297,7 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
         HeatRow(
             grade=grade,
             cells=[
-                HeatCell(count, _tint(count, most), agrees=column == place)
+                HeatCell(count, tint(count, most), agrees=column == place)
                 for column, count in enumerate(row)
             ],
         )
@@ -305,7 +305,7 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
     ]
 
 
-def _tint(count: int, most: int) -> int:
+def tint(count: int, most: int) -> int:
     """By the root of the share, so that a few splits beside many agreements can still be seen."""
     return ceil(HEAT_LEVELS * sqrt(count / most)) if count else 0
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import translation
 
 from results.markdown_blocks import Cell, escape, section
+from results.revision_wording import name_side
 from results.wording import as_count, as_ratio, as_share
 
 Account = Mapping[str, Any]
@@ -16,12 +17,12 @@ Account = Mapping[str, Any]
 _HOW_TO_READ = """\
 ## How to read this
 
-The same pairs stand on both sides: those with labels under both versions, labels carried forward
-counted under both. Agreement is over the pairs labelled at least twice under both. κ: Cohen
-(1960); of more than two annotators pooled (De Vries et al. 2008). Chance agreement that moves by
-more than 0.05 says that the label mix shifted. Transitions count pairs by their consensus.
-success@k is the share of queries with a relevant document in the first k. A query can lose its
-hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs."""
+The same pairs stand on both sides: those with labels under both versions (labels carried forward
+count under both), or in both rounds. Agreement is over the pairs labelled at least twice on both
+sides. κ: Cohen (1960); of more than two annotators pooled (De Vries et al. 2008). Chance agreement
+that moves by more than 0.05 says that the label mix shifted. Transitions count pairs by their
+consensus. success@k is the share of queries with a relevant document in the first k. A query can
+lose its hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs."""
 
 
 def render_account(account: Account) -> str:
@@ -31,26 +32,31 @@ def render_account(account: Account) -> str:
 
 
 def _blocks(account: Account) -> Iterator[str]:
-    before, after = account["from"], account["to"]
-    yield f"# Revision: {escape(account['title'])}, rubric {before} → {after}"
+    sides = [escape(name_side(account[side])) for side in ("before", "after")]
+    yield f"# Revision: {escape(account['title'])}, {' → '.join(sides)}"
     yield (
-        f"{as_count(account['pairs_compared'])} pairs have labels under both versions; "
-        f"{as_count(account['pairs_only_before'])} only under rubric {before}, "
-        f"{as_count(account['pairs_only_after'])} only under rubric {after}. "
+        f"{as_count(account['pairs_compared'])} pairs have labels on both sides; "
+        f"{as_count(account['pairs_only_before'])} only before ({sides[0]}), "
+        f"{as_count(account['pairs_only_after'])} only after ({sides[1]}). "
         f"{as_count(account['after']['carried'])} labels were carried forward."
     )
     if account["warnings"]:
         yield "\n".join(f"- **{escape(sentence)}**" for sentence in account["warnings"])
-    head = ["", f"rubric {before}", f"rubric {after}"]
-    yield from section("Agreement", _agreement_rows(account), head, "lrr")
+    yield from section("Agreement", _agreement_rows(account), ["", *sides], "lrr")
     yield from section("Splits by class", _class_rows(account), _CLASS, "lrrrrrr")
-    yield from section("Where pairs went", _move_rows(account), ["before", "after", "n"], "llr")
+    yield from section("Where pairs went", _move_rows(account, "transitions"), _MOVE, "llr")
+    labels = _move_rows(account, "label_transitions")
+    yield from section("Where single labels went", labels, _MOVE, "llr")
     yield from section("Relevant before, not after", _lost_rows(account), ["now", "n"], "lr")
     yield from section("Runs", _run_rows(account), _list_run_head(account), "lrrrrrrrr")
     yield _HOW_TO_READ
 
 
-_CLASS = ["class", "pairs", "splits before", "rate", "pairs", "splits after", "rate"]
+_CLASS = [
+    "class",
+    *(f"{name} {side}" for side in ("before", "after") for name in ("pairs", "splits", "rate")),
+]
+_MOVE = ["before", "after", "n"]
 
 
 def _agreement_rows(account: Account) -> Iterator[Sequence[Cell]]:
@@ -67,18 +73,24 @@ def _class_rows(account: Account) -> Iterator[Sequence[Cell]]:
     after = {row["class"]: row for row in account["after"]["classes"]}
     for row in account["before"]["classes"]:
         now = after.get(row["class"])
-        cells = [cell for side in (row, now) for cell in _split_cells(side)]
-        yield escape(row["class"] or "no class"), *cells
+        yield escape(row["class"] or "no class"), *_split_cells(row, now, "")
+        yield "— the rest", *_split_cells(row, now, "rest_")
 
 
-def _split_cells(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
-    if row is None:
-        return "–", "–", "–"
-    return as_count(row["pairs"]), as_count(row["splits"]), as_share(row["rate"])
+def _split_cells(
+    before: Mapping[str, Any], after: Mapping[str, Any] | None, part: str
+) -> Iterator[str]:
+    for row in (before, after):
+        if row is None:
+            yield from ("–", "–", "–")
+        else:
+            yield as_count(row[f"{part}pairs"])
+            yield as_count(row[f"{part}splits"])
+            yield as_share(row[f"{part}rate"])
 
 
-def _move_rows(account: Account) -> Iterator[Sequence[Cell]]:
-    for before, after, count in account["transitions"]:
+def _move_rows(account: Account, kind: str) -> Iterator[Sequence[Cell]]:
+    for before, after, count in account[kind]:
         yield (
             _name(account["before"], before),
             _name(account["after"], after),

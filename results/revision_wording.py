@@ -4,15 +4,43 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
+from results.services.scopes import Scope
 from results.wording import as_count, as_ratio, as_words
+
+# Why a pair has no label, as `results.consensus` says it: named here to be translated.
+WITHOUT_LABEL = (
+    gettext_noop("tie"),
+    gettext_noop("unsure only"),
+    gettext_noop("too few votes"),
+    gettext_noop("not unanimous"),
+    gettext_noop("dropped"),
+)
+
+
+def name_side(side: Mapping[str, Any]) -> str:
+    """A side in words: the rubric version, or the round."""
+    if side["round"] is not None:
+        return _("round “%(name)s”") % {"name": side["round"]}
+    return _("rubric %(number)d") % {"number": side["rubric_version"]}
+
+
+def name_scope(scope: Scope) -> str:
+    return name_side({"round": scope.round, "rubric_version": scope.rubric})
 
 
 def say_warnings(account: Mapping[str, Any]) -> list[str]:
     """Everything that keeps the account from being read at face value, the gravest first."""
     return [
-        *_say_bounds(account),
+        *say_broken_bounds(account),
+        *say_other_warnings(account),
+    ]
+
+
+def say_other_warnings(account: Mapping[str, Any]) -> list[str]:
+    return [
+        *_say_unchecked(account),
         *_say_chance(account),
         *_say_undefined(account),
         *_say_left_out(account),
@@ -20,23 +48,31 @@ def say_warnings(account: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _say_bounds(account: Mapping[str, Any]) -> Iterator[str]:
+def say_broken_bounds(account: Mapping[str, Any]) -> list[str]:
+    """What says that something else than the relabelling changed: to be shown as an error."""
+    if not account["bound_checked"]:
+        return []
+    return [
+        _(
+            "Run %(run)s lost its hit on %(lost)s queries, but only %(pairs)s pairs lost "
+            "“relevant”: something other than the relabelling changed between the two."
+        )
+        % {
+            "run": run["run"],
+            "lost": as_count(run["queries_lost"]),
+            "pairs": as_count(run["bound"]),
+        }
+        for run in account["runs"]
+        if not run["within_bound"]
+    ]
+
+
+def _say_unchecked(account: Mapping[str, Any]) -> Iterator[str]:
     if account["runs"] and not account["bound_checked"]:
         yield _(
             "k is deeper than the pool, so unjudged documents come in: lost hits are not checked "
             "against their bound."
         )
-        return
-    for run in account["runs"]:
-        if not run["within_bound"]:
-            yield _(
-                "Run %(run)s lost its hit on %(lost)s queries, but only %(pairs)s pairs lost "
-                "“relevant”: something other than the relabelling changed between the two."
-            ) % {
-                "run": run["run"],
-                "lost": as_count(run["queries_lost"]),
-                "pairs": as_count(run["bound"]),
-            }
 
 
 def _say_chance(account: Mapping[str, Any]) -> Iterator[str]:
@@ -53,23 +89,20 @@ def _say_chance(account: Mapping[str, Any]) -> Iterator[str]:
 def _say_undefined(account: Mapping[str, Any]) -> Iterator[str]:
     for side in (account["before"], account["after"]):
         if side["kappa"] is None:
-            yield _("κ under rubric %(number)d is undefined: %(reason)s.") % {
-                "number": side["rubric_version"],
+            yield _("κ is undefined (%(side)s): %(reason)s.") % {
+                "side": name_side(side),
                 "reason": as_words(side["kappa_reason"]),
             }
 
 
 def _say_left_out(account: Mapping[str, Any]) -> Iterator[str]:
-    for key, number in (
-        ("pairs_only_before", account["from"]),
-        ("pairs_only_after", account["to"]),
-    ):
+    for key, side in (("pairs_only_before", "before"), ("pairs_only_after", "after")):
         if account[key]:
             yield ngettext(
-                "%(count)s pair has labels under rubric %(number)d only; it is not compared.",
-                "%(count)s pairs have labels under rubric %(number)d only; they are not compared.",
+                "%(count)s pair has labels only on one side (%(side)s); it is not compared.",
+                "%(count)s pairs have labels only on one side (%(side)s); they are not compared.",
                 account[key],
-            ) % {"count": as_count(account[key]), "number": number}
+            ) % {"count": as_count(account[key]), "side": name_side(account[side])}
 
 
 def _say_relevance(account: Mapping[str, Any]) -> Iterator[str]:

@@ -1,9 +1,11 @@
 """The jobs of this room, registered where a worker looks for tasks."""
 
 from results.selectors.reports import COMPUTE_AGREEMENT
+from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.services.import_drafts import read_draft, run_draft
 from results.services.reports import run_agreement
-from results.services.scopes import Scope, UnknownScope
+from results.services.revision_accounts import run_account
+from results.services.scopes import Comparison, Scope, UnknownScope
 from studies.models import ImportDraft, Job
 from studies.services.heartbeats import report_beside
 from studies.services.import_drafts import READ_IMPORT, RUN_IMPORT
@@ -17,6 +19,18 @@ def compute_agreement(job: Job, report: ReportProgress) -> None:
     try:
         scope = Scope.parse(job.arguments["scope"])
         run_agreement(job.study, scope=scope, progress=report)
+    except UnknownScope as refusal:
+        raise JobRefused(str(refusal)) from refusal
+
+
+@register_work(COMPUTE_ACCOUNT)
+def account_for_revision(job: Job, report: ReportProgress) -> None:
+    if job.study is None:
+        raise JobRefused("This job names no study.")
+    report(0, 1, "Comparing the same pairs before and after")
+    try:
+        sides = (Scope.parse(job.arguments[side]) for side in ("before", "after"))
+        run_account(job.study, Comparison(*sides))
     except UnknownScope as refusal:
         raise JobRefused(str(refusal)) from refusal
 

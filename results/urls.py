@@ -1,6 +1,6 @@
 from django.urls import path
 
-from results.views import adjudication, agreement, exports, final_labels, pairs
+from results.views import adjudication, agreement, exports, final_labels, pairs, revision
 
 app_name = "results"
 
@@ -12,6 +12,10 @@ urlpatterns = [
     path("results/splits/pairs.csv", pairs.pairs_csv, name="pairs-csv"),
     path("results/refresh/", agreement.refresh, name="refresh"),
     path("results/jobs/<uuid:job_id>/", agreement.job, name="job"),
+    path("results/revision/", revision.revision, name="revision"),
+    path("results/revision/compute/", revision.compute, name="compute-revision"),
+    path("results/revision/account.md", revision.markdown, name="revision-markdown"),
+    path("results/revision/account.json", revision.as_json, name="revision-json"),
     path("results/final-labels/", final_labels.final_labels, name="final-labels"),
     path("results/final-labels/reopen/", final_labels.reopen, name="reopen"),
     path("results/final-labels/<uuid:pair_id>/", final_labels.final_label, name="final-label"),

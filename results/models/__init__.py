@@ -3,7 +3,7 @@
 from results.models.final_labels import Cause, Citation, FinalLabel
 from results.models.leases import Lease
 from results.models.outcomes import ChangedPair, PairOutcome
-from results.models.reports import AgreementReport
+from results.models.reports import AgreementReport, RevisionAccount
 
 __all__ = [
     "AgreementReport",
@@ -13,4 +13,5 @@ __all__ = [
     "FinalLabel",
     "Lease",
     "PairOutcome",
+    "RevisionAccount",
 ]

@@ -24,3 +24,28 @@ class AgreementReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} of {self.study_id}"
+
+
+class RevisionAccount(models.Model):
+    """The stored account of a change: two rubric versions, or two rounds, of a study.
+
+    `before` and `after` are keys of scopes; `payload` is what `manage.py revision --format json`
+    prints, and `basis` tells what it rests on, so that a change of that makes it old.
+    """
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="revision_accounts")
+    before = models.CharField(max_length=120)
+    after = models.CharField(max_length=120)
+    payload = models.JSONField()
+    basis = models.JSONField()
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "before", "after"], name="account_once_per_comparison"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.before} to {self.after} of {self.study_id}"

@@ -1,4 +1,4 @@
-"""The account of a rubric revision: the same pairs under two versions, side by side.
+"""The account of a rubric revision: the same pairs under two versions, or in two rounds.
 
 Imports numpy and ir_measures: only workers and commands import this module.
 """
@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.utils import translation
 
-from results.revision_wording import say_warnings
+from results.revision_wording import name_scope, say_warnings
 from results.selectors.labels import read_snapshot
 from results.services.retrieval import Qrels, RunScores, list_runs, read_ranking, score_run
 from results.services.revision_labels import Side, read_side
+from results.services.scopes import Comparison
 from results.statistics.agreement import Measure, kappa_band
 from results.statistics.revision import SideAgreement, chance_has_moved, measure_side
 from results.statistics.splits import ClassSplits
@@ -38,24 +40,27 @@ class Revision:
     qrels_after: Qrels
 
 
-def account_for_revision(study: Study, *, before: int, after: int, k: int | None = None) -> Json:
+def account_for_revision(study: Study, compared: Comparison, *, k: int | None = None) -> Json:
     """The whole account, JSON-ready; `docs/` names its keys.
 
     `k` is the depth of the retrieval measures, by default the pool's. Raises UnknownScope for a
-    version that the study does not have, and JobRefused where the versions are one.
+    version or round that the study does not have, and JobRefused where both are one.
     """
-    if before == after:
-        raise JobRefused(f"Name two different versions: both are {before}.")
+    if compared.before == compared.after:
+        raise JobRefused(
+            f"Name two different versions or rounds: both are {name_scope(compared.before)}."
+        )
     depth = study.depth or DEFAULT_K
     with read_snapshot():
-        revision = _read_revision(study, before, after)
+        revision = _read_revision(study, compared)
         runs = _score_runs(study, revision, k or depth)
     lost = _count_lost(revision)
     account: Json = {
         "study": study.slug,
         "title": study.title,
-        "from": before,
-        "to": after,
+        "compares": "rounds" if compared.before.rubric is None else "versions",
+        "from": compared.before.rubric or compared.before.round,
+        "to": compared.after.rubric or compared.after.round,
         "pairs_compared": len(revision.both),
         "pairs_only_before": len(revision.before.decided.keys() - revision.both),
         "pairs_only_after": len(revision.after.decided.keys() - revision.both),
@@ -68,11 +73,12 @@ def account_for_revision(study: Study, *, before: int, after: int, k: int | None
         "queries_scored": len(revision.qrels_before),
         "runs": [_describe_run(*scored, lost["pairs"]) for scored in runs],
     }
-    return {**account, "warnings": say_warnings(account)}
+    with translation.override("en"):
+        return {**account, "warnings": say_warnings(account)}
 
 
-def _read_revision(study: Study, before: int, after: int) -> Revision:
-    sides = read_side(study, before), read_side(study, after)
+def _read_revision(study: Study, compared: Comparison) -> Revision:
+    sides = read_side(study, compared.before), read_side(study, compared.after)
     names = _name_pairs(study, sides[0])
     qrels = [_make_qrels(side, names) for side in sides]
     queries = sorted(qrels[0].keys() & qrels[1].keys())
@@ -132,6 +138,7 @@ def _describe_side(
     kappa = agreement.kappa
     return {
         "rubric_version": side.number,
+        "round": side.scope.round,
         "pairs": agreement.splits.pairs,
         "comparisons": kappa.n,
         **_measure("observed", agreement.observed),

@@ -1,11 +1,11 @@
-"""The labels of a study under one rubric version, and what they decide pair by pair.
+"""The labels of a study under one rubric version or of one round, and what they decide.
 
 Imports numpy: only workers and commands import this module.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Max
@@ -27,13 +27,15 @@ from studies.models import Grade, Study
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """People's labels under one version, those carried to it included.
+    """People's labels under one version, those carried to it included, or those of one round.
 
-    `table` holds the grades, `decided` the outcome of each pair (position in the pool) that
-    anybody graded or was unsure of, `relevant` the lowest grade that counts as relevant (None
-    where none does), `carried` how many labels were given under an earlier version.
+    `number` is the version, or the one that the round is judged under. `table` holds the grades,
+    `decided` the outcome of each pair (position in the pool) that anybody graded or was unsure of,
+    `relevant` the lowest grade that counts as relevant (None where none does), `carried` how many
+    labels were given under an earlier version.
     """
 
+    scope: Scope
     number: int
     pool: Pool
     table: LabelTable
@@ -49,29 +51,33 @@ class Side:
         return grade is not None and self.relevant is not None and grade >= self.relevant
 
 
-def read_side(study: Study, number: int) -> Side:
-    """Read one side within the caller's snapshot: main rounds, rechecks in their place.
+def read_side(study: Study, scope: Scope) -> Side:
+    """Read one side within the caller's snapshot: a version's labels of main rounds, rechecks in
+    their place, or the labels of one round. The pool is the study's whole one in either case.
 
-    Raises UnknownScope for a version that the study does not have.
+    Raises UnknownScope for a version or a round that the study does not have.
     """
-    scope = Scope(rubric=number)
-    read = leave_controls_out(read_labels(study, find_rounds(study, scope), rubric=number))
+    rounds = replace(find_rounds(study, scope), is_whole_pool=True)
+    read = leave_controls_out(read_labels(study, rounds, rubric=scope.rubric))
     is_machine = np.isin(read.labels.annotator, list(read.vocabulary.machine))
     people = read.labels.take(np.flatnonzero(~is_machine))
     side = ScopeLabels(read.pool, read.vocabulary, people, read.surplus)
+    number = scope.rubric or rounds.labels[0].rubric_version.number
     grades = Grade.objects.filter(rubric_version__study=study, rubric_version__number=number)
     return Side(
+        scope=scope,
         number=number,
         pool=read.pool,
         table=build_table(side),
-        decided=_decide(study, number, side),
+        decided=_decide(study, side, version=scope.rubric),
         grade_names=dict(grades.values_list("value", "name")),
         relevant=min(grades.filter(is_relevant=True).values_list("value", flat=True), default=None),
-        carried=int((people.rubric != number).sum()),
+        carried=0 if scope.rubric is None else int((people.rubric != number).sum()),
     )
 
 
-def _decide(study: Study, number: int, side: ScopeLabels) -> dict[int, Consensus]:
+def _decide(study: Study, side: ScopeLabels, *, version: int | None) -> dict[int, Consensus]:
+    """What labels, and under a version also final labels, decide for each pair."""
     labels, scale = side.labels, side.vocabulary.scale
     votes: dict[int, list[int]] = defaultdict(list)
     unsure: Counter[int] = Counter()
@@ -80,8 +86,10 @@ def _decide(study: Study, number: int, side: ScopeLabels) -> dict[int, Consensus
             unsure[pair] += 1
         else:
             votes[pair].append(scale[grade])
-    fresh = set(labels.pair[labels.rubric == number].tolist())
-    finals = _read_finals(study, number, side.pool, fresh)
+    finals: dict[int, FinalDecision] = {}
+    if version is not None:
+        fresh = set(labels.pair[labels.rubric == version].tolist())
+        finals = _read_finals(study, version, side.pool, fresh)
     return {
         pair: decide_consensus(
             votes.get(pair, []),

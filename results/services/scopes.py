@@ -59,6 +59,30 @@ class ScopeRounds:
     is_whole_pool: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two rubric versions, or two rounds: what was before, and what came after."""
+
+    before: Scope
+    after: Scope
+
+    @classmethod
+    def of_versions(cls, before: int, after: int) -> "Comparison":
+        return cls(Scope(rubric=before), Scope(rubric=after))
+
+    @classmethod
+    def of_rounds(cls, before: str, after: str) -> "Comparison":
+        return cls(Scope(round=before), Scope(round=after))
+
+    @property
+    def fields(self) -> dict[str, str | int]:
+        """The comparison as the fields of an address or a form."""
+        sides = {"from": self.before, "to": self.after}
+        versions = {name: side.rubric for name, side in sides.items() if side.rubric is not None}
+        rounds = {f"{name}_round": side.round for name, side in sides.items() if side.round}
+        return {**versions, **rounds}
+
+
 def find_rounds(study: Study, scope: Scope) -> ScopeRounds:
     """Look the scope's rounds up. Raises UnknownScope where the study does not have them."""
     rounds = list(study.rounds.select_related("rubric_version").order_by("position", "pk"))

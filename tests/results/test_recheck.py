@@ -12,6 +12,7 @@ from annotation.services.claims import reopen_grown_claims
 from results.models import Cause, FinalLabel
 from results.services.rechecks import find_touched, open_recheck
 from results.services.revision import account_for_revision
+from results.services.scopes import Comparison
 from studies.formats.records import ClauseSpec, ExampleSpec, RubricFile
 from studies.models import Action, Member, Pair, Round, RubricVersion
 from studies.services.rubrics import describe_rubric, publish_rubric
@@ -187,7 +188,7 @@ def test_the_account_compares_all_pairs_once_the_recheck_is_done(
     start(cast, second)
     for member in (cast.ana, cast.ben):
         judge_all(log_in(member), "1")
-    account = account_for_revision(cast.study, before=1, after=2)
+    account = account_for_revision(cast.study, Comparison.of_versions(1, 2))
     assert (account["pairs_compared"], account["after"]["carried"]) == (9, 12)
     assert (account["before"]["splits"], account["after"]["splits"]) == (2, 0)
 

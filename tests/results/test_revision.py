@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import CarriedLabel, Judgment
 from results.models import FinalLabel
 from results.services.revision import account_for_revision
+from results.services.scopes import Comparison
 from studies.models import Pair, Round, RubricVersion
 from tests import factories as make
 from tests.cast import Cast
@@ -24,7 +25,7 @@ def revised(db: None) -> Revised:
 
 
 def account(revised: Revised, **options: Any) -> dict[str, Any]:
-    return account_for_revision(revised.study, before=1, after=2, **options)
+    return account_for_revision(revised.study, Comparison.of_versions(1, 2), **options)
 
 
 def settle(pair: Pair, version: RubricVersion, grade: int | None) -> FinalLabel:
@@ -86,7 +87,7 @@ def test_pairs_labelled_under_one_version_only_are_told_and_left_out(revised: Re
     found = account(revised)
     assert found["pairs_compared"] == found["before"]["pairs"] == found["after"]["pairs"] == 190
     assert (found["pairs_only_before"], found["pairs_only_after"]) == (10, 0)
-    assert any("10 pairs have labels under rubric 1 only" in one for one in found["warnings"])
+    assert any("10 pairs have labels only on one side (rubric 1)" in w for w in found["warnings"])
 
 
 def test_labels_carried_forward_count_under_both_versions(revised: Revised) -> None:
@@ -204,7 +205,7 @@ def test_machines_and_other_rounds_stay_outside(revised: Revised) -> None:
 
 def test_nothing_to_compare_is_an_outcome_with_a_reason(cast: Cast) -> None:
     make.make_rubric(cast.study)
-    found = account_for_revision(cast.study, before=1, after=2)
+    found = account_for_revision(cast.study, Comparison.of_versions(1, 2))
     assert found["pairs_compared"] == 0
     assert found["before"]["kappa"] is None
     assert "nothing shared" in found["before"]["kappa_reason"]
@@ -231,14 +232,50 @@ def run_command(*arguments: str) -> str:
 
 def test_command_prints_the_account(revised: Revised) -> None:
     found = json.loads(run_command("revised", "--from", "1", "--to", "2"))
-    assert found == json.loads(json.dumps(account(revised)))
+    assert found | {"computed_at": ""} == json.loads(
+        json.dumps(account(revised) | {"computed_at": ""})
+    )
+
+
+def test_command_compares_rounds_too(revised: Revised) -> None:
+    found = json.loads(run_command("revised", "--from-round", "main", "--to-round", "recheck"))
+    of_versions = account(revised)
+    assert (found["compares"], found["from"], found["to"]) == ("rounds", "main", "recheck")
+    for side in ("before", "after"):
+        assert found[side]["observed"] == of_versions[side]["observed"]
+    assert found["transitions"] == of_versions["transitions"]
+    text = run_command("revised", "--from-round", "main", "--to-round", "recheck", "--format", "md")
+    assert "round “main” → round “recheck”" in text
+
+
+def test_rounds_with_different_queries_are_compared_pair_by_pair(revised: Revised) -> None:
+    """The later round has only the last queries: each pair meets itself, not its neighbour."""
+    left = [pair.pk for pair in revised.pairs[:76]]
+    Judgment.objects.filter(round=revised.recheck, pair__in=left).delete()
+    kept = revised.recheck.round_queries.model.objects.filter(
+        round=revised.main, query__external_id__startswith="factual"
+    )
+    revised.recheck.round_queries.model.objects.bulk_create(
+        type(one)(round=revised.recheck, query=one.query, annotators=2) for one in kept
+    )
+    found = account_for_revision(revised.study, Comparison.of_rounds("main", "recheck"))
+    assert (found["pairs_compared"], found["pairs_only_before"]) == (124, 76)
+    assert find_class(found["after"], "factual")["splits"] == 4
+    assert find_class(found["after"], "procedural")["pairs"] == 0
+
+
+def test_a_version_is_not_compared_with_a_round(revised: Revised) -> None:
+    with pytest.raises(CommandError, match="two versions") as refused:
+        run_command("revised", "--from", "1", "--to-round", "recheck")
+    assert refused.value.returncode == 2
 
 
 def test_command_writes_markdown_with_its_numbers(revised: Revised) -> None:
     make_ranking(revised, "a|b")
     text = run_command("revised", "--from", "1", "--to", "2", "--format", "md")
-    assert text.startswith("# Revision: Study revised, rubric 1 → 2")
+    assert text.startswith("# Revision: Study revised, rubric 1 → rubric 2")
     assert "| procedural | 76 | 27 | 35.5 % | 76 | 4 | 5.3 % |" in text
+    assert "| — the rest | 124 | 4 | 3.2 % | 124 | 4 | 3.2 % |" in text
     assert "| 2 relevant | 1 partial | 24 |" in text
     assert "a\\|b" in text
     assert text.endswith("\n")
