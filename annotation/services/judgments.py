@@ -13,6 +13,7 @@ from annotation.services.claims import count_label_changes, reclaim, settle_clai
 from annotation.tokens import ShownPair
 from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery
 from studies.services.log import record_action
+from studies.services.rounds import hold_round
 
 # What an event says of a judgment, fetched with it.
 WITH_EVENT = (
@@ -74,6 +75,7 @@ def record_judgment(
     )
     if pair is None:
         return Outcome("not_held")
+    is_open = hold_round(shown.round_id)
     round_query = lock_round_query(shown.round_id, pair.query_id)
     if round_query is None:
         return Outcome("not_held")
@@ -83,7 +85,7 @@ def record_judgment(
         return Outcome("repeated" if is_same else "outdated", existing)
     if Action.objects.filter(key=key).exists():
         return Outcome("outdated")
-    if not round_query.round.is_open:
+    if not is_open:
         return Outcome("closed")
     claim = reclaim(round_query, annotator=annotator)
     if claim is None and not has_lost_place(round_query, annotator):
@@ -108,6 +110,7 @@ def revise_judgment(
     *, shown: ShownPair, annotator: Member, label: Label, key: uuid.UUID
 ) -> Outcome:
     """Change an own label while its round is open, if it still says what was shown."""
+    is_open = hold_round(shown.round_id)
     judgment = (
         Judgment.objects.select_for_update(of=("self",))
         .select_related(*WITH_EVENT)
@@ -120,7 +123,7 @@ def revise_judgment(
         return Outcome("repeated", judgment)
     if describe_state(judgment) != shown.state or Action.objects.filter(key=key).exists():
         return Outcome("outdated", judgment)
-    if not judgment.round.is_open:
+    if not is_open or judgment.round_id != shown.round_id:
         return Outcome("closed", judgment)
     before = asdict(as_label(judgment))
     active, away = shown.measure_time()
@@ -151,7 +154,7 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
     latest = find_latest(annotator)
     if latest is None or latest.public_id != judgment_id:
         return Outcome("outdated")
-    if not latest.round.is_open:
+    if not hold_round(latest.round_id):
         return Outcome("closed", latest)
     round_query = lock_round_query(latest.round_id, latest.pair.query_id)
     judgment = Judgment.objects.select_related(*WITH_EVENT).filter(pk=latest.pk).first()

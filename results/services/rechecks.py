@@ -158,7 +158,7 @@ def open_recheck(
     One at a time in a study, so that of two clicks the second finds nothing left to open.
     Raises RecheckRefused where there is nothing to give back.
     """
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     found = find_touched(study, version, chosen=chosen)
     if not found.back:
         raise RecheckRefused(_("There is no pair to give back: no round was opened."))
@@ -218,7 +218,7 @@ def carry_forward(found: Touched, *, by: Member) -> int:
 @transaction.atomic
 def carry_all_untouched(*, study: Study, version: RubricVersion, by: Member) -> int:
     """Carry forward what no change concerns, without opening a round; returns how many labels."""
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     found = find_touched(study, version)
     found.kept = []
     return carry_forward(found, by=by)

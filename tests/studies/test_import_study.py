@@ -127,6 +127,27 @@ def test_a_closed_round_takes_no_new_queries(tmp_path: Path) -> None:
     assert any("closed" in note.text for note in report.notes)
 
 
+CLOSED = '{"closed_rounds": {"main": "2026-03-01T00:00:00+00:00"}}'
+
+
+def test_a_folder_that_says_a_round_is_closed_closes_the_one_that_is_there(tmp_path: Path) -> None:
+    run_import(help_study(tmp_path))
+    report = run_import(write_folder(tmp_path, {"state.json": CLOSED}))
+    assert Round.objects.get().closed_at is not None
+    assert any("takes no labels any more" in note.text for note in report.notes)
+    assert Action.objects.get(name="round.closed").data == {"round": "main"}
+    again = run_import(tmp_path)
+    assert again.new == 0
+    assert Action.objects.filter(name="round.closed").count() == 1
+
+
+def test_a_dry_run_tells_that_a_round_would_be_closed_and_leaves_it_open(tmp_path: Path) -> None:
+    run_import(help_study(tmp_path))
+    report = run_import(write_folder(tmp_path, {"state.json": CLOSED}), dry_run=True)
+    assert report.tally("rounds closed").new == 1
+    assert Round.objects.get().closed_at is None
+
+
 def test_a_deeper_pool_is_taken_over(tmp_path: Path) -> None:
     run_import(help_study(tmp_path, study_yaml=f"{STUDY}depth: 1\n"))
     assert ranks("q1") == {"d1": 1, "d2": 2}

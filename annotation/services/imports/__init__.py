@@ -108,7 +108,7 @@ def add_judgments(
     Nothing is written when the report holds refusals afterwards. Without `take_places` no claim
     is made, without `log_each` the log tells of the file only; the caller brings the rest.
     """
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     with all_or_nothing(dry_run=False) as cursor:
         labels = _stage_labels(cursor, study, path, options, report, progress)
         extended = options.extend_pool and extend_pool(cursor, study, report, path.name) > 0

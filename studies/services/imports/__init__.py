@@ -15,7 +15,12 @@ from studies.services.imports.plan import KnownStudy, StudyPlan, read_study
 from studies.services.imports.pools import add_controls, add_pairs, add_runs
 from studies.services.imports.queries import add_queries
 from studies.services.imports.report import ImportRefused, ImportReport, Progress, Tally
-from studies.services.imports.rounds import add_rounds, close_rounds
+from studies.services.imports.rounds import (
+    add_rounds,
+    close_rounds,
+    close_rounds_here,
+    find_rounds_to_close,
+)
 from studies.services.imports.rubrics import add_rubrics
 from studies.services.imports.settings import add_classes, add_people, add_study, restore_settings
 from studies.services.imports.staging import Watch, all_or_nothing
@@ -29,7 +34,6 @@ __all__ = [
     "Progress",
     "StudyPlan",
     "Tally",
-    "close_rounds",
     "import_study",
     "read_study",
 ]
@@ -59,6 +63,7 @@ def import_study(
     report.dry_run = dry_run
     with all_or_nothing(dry_run=dry_run) as cursor:
         study, created = add_study(plan, report)
+        ending = [] if created else find_rounds_to_close(study, plan)
         _add_contents(cursor, study, plan, report, created=created, user=user, progress=progress)
         if created:
             restore_settings(study, plan)
@@ -67,6 +72,7 @@ def import_study(
         report.raise_if_refused()
         if created:
             close_rounds(study, plan)
+        close_rounds_here(ending, report, user)
         if report.new:
             record_action(study, "study.imported", user=user, data={"counts": report.counts()})
     return report

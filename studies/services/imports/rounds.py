@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.backends.utils import CursorWrapper
 
 from studies.formats.records import RoundSpec
-from studies.models import Round, RubricVersion, Study
+from studies.models import Round, RubricVersion, Study, User
 from studies.services.imports.plan import StudyPlan
 from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import execute
+from studies.services.rounds import close_round
 
 FILE = "study.yaml"
+STATE_FILE = "state.json"
 
 ADD_WHOLE_POOL = """
 INSERT INTO studies_roundquery (round_id, query_id, annotators)
@@ -95,7 +99,24 @@ def _annotators(study: Study, spec: RoundSpec) -> int | None:
     return spec.annotators_per_query or study.annotators_per_query
 
 
+def find_rounds_to_close(study: Study, plan: StudyPlan) -> list[Round]:
+    """The open rounds that were closed where the files come from, locked so that nobody gives a
+    label in them before the import has ended."""
+    closed = plan.state.closed_rounds if plan.state else {}
+    rounds = study.rounds.select_for_update(no_key=True).order_by("pk")
+    return list(rounds.filter(name__in=closed, closed_at=None))
+
+
 def close_rounds(study: Study, plan: StudyPlan) -> None:
-    """Close the rounds that were closed where the study comes from."""
+    """Close the rounds of a study that moves here, when they were closed where it comes from."""
     for name, moment in (plan.state.closed_rounds if plan.state else {}).items():
         study.rounds.filter(name=name, closed_at=None).update(closed_at=moment)
+
+
+def close_rounds_here(rounds: Sequence[Round], report: ImportReport, user: User | None) -> None:
+    """Close rounds of a study that has been judged here."""
+    for round in rounds:
+        close_round(round=round, user=user)
+        report.note(STATE_FILE, f"the round {round.name} is closed: it takes no labels any more")
+    if rounds:
+        report.count("rounds closed", read=len(rounds), new=len(rounds))

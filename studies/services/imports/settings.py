@@ -24,7 +24,7 @@ def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
     study, created = Study.objects.get_or_create(
         slug=settings.study, defaults={**_fields(settings), **_seed(plan)}
     )
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     report.count("settings", read=1, new=int(created))
     if not created:
         _deepen(study, settings, report)
