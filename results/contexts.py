@@ -14,7 +14,11 @@ from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
-from results.services.reports import count_changes_since, count_new_pairs
+from results.services.reports import (
+    count_changes_since,
+    count_final_changes_since,
+    count_new_pairs,
+)
 from results.services.scopes import Comparison, Scope, find_rounds
 from studies.access import StudyAccess
 from studies.models import Job, Study
@@ -58,6 +62,7 @@ class ReportStatus:
     """How the numbers on the page stand to the labels at hand.
 
     `computing` and `failed` may go together with older numbers, which then stay on the page.
+    `final_changes` make only what is told of final labels older, so the state stays fresh.
     """
 
     state: str
@@ -65,6 +70,7 @@ class ReportStatus:
     computed_at: datetime | None = None
     changes: int = 0
     new_pairs: int = 0
+    final_changes: int = 0
     progress: JobProgress | None = None
 
 
@@ -115,6 +121,7 @@ def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> R
         computed_at=report.computed_at if report else None,
         changes=changes,
         new_pairs=new_pairs,
+        final_changes=count_final_changes_since(report) if report else 0,
         progress=show_job(study, job) if job else None,
     )
 

@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.models import Judgment
 from results.contexts import Link, list_tabs
 from results.dropped import judge_dropped_share
+from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
-from results.services.reports import OpenHoles, is_stale
+from results.services.exports.manifest import POSITIVES_FROM
+from results.services.reports import OpenHoles, count_final_changes_since, is_stale
 from results.services.scopes import Scope, find_rounds
 from results.wording import as_count
 from studies.access import StudyAccess
@@ -121,6 +123,7 @@ class KindEntry:
     needs_annotator: bool
     offers_texts: bool
     is_ready: bool
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +166,16 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
         ],
         annotators=list_annotators(study),
         holes=manifest.open_holes,
-        report_note=_("Labels or the pool have changed since it was computed.")
-        if report and is_stale(report)
-        else "",
+        report_note=say_how_old(report) if report else "",
     )
+
+
+def say_how_old(report: AgreementReport) -> str:
+    if is_stale(report):
+        return _("Labels or the pool have changed since it was computed.")
+    if count_final_changes_since(report):
+        return _("Final labels have changed since it was computed; agreement is as it was.")
+    return ""
 
 
 def show_kind(study: Study, kind: ExportKind, manifest: Manifest, *, is_ready: bool) -> KindEntry:
@@ -180,7 +189,19 @@ def show_kind(study: Study, kind: ExportKind, manifest: Manifest, *, is_ready: b
         needs_annotator=kind.needs_annotator,
         offers_texts=kind.offers_texts,
         is_ready=is_ready,
+        note=say_what_is_positive(manifest) if kind.name == "training-pairs" else "",
     )
+
+
+def say_what_is_positive(manifest: Manifest) -> str:
+    """Where a positive of the training pairs is not what the rubric calls relevant."""
+    relevant = manifest.relevant_from
+    if relevant is None or relevant == POSITIVES_FROM:
+        return ""
+    return _(
+        "Positives are pairs of grade %(positive)d or more; the rubric calls a document relevant "
+        "only from %(relevant)d."
+    ) % {"positive": POSITIVES_FROM, "relevant": relevant}
 
 
 def say_what_it_holds(study: Study, kind: ExportKind, manifest: Manifest) -> str:

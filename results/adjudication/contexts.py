@@ -99,6 +99,8 @@ class Case:
     causes: Sequence[Choice]
     citations: Sequence[Choice]
     is_cause_needed: bool
+    drop_key: str
+    later_key: str
     values: SettleValues = field(default_factory=SettleValues)
     errors: Mapping[str, str] = field(default_factory=dict)
     standing: StandingDecision | None = None

@@ -46,7 +46,8 @@ from studies.models import Grade, Member, Pair, Study
 ORDER_OF = "adjudication"
 # How often the queue is read again when others were faster with all of what it gave.
 ATTEMPTS = 3
-CHOICE_NAMES = [*Cause.values, *Citation.values]
+# What has a letter of its own beside the dimensions; U and Z stay what they are in judging.
+LETTERED = ["drop", "later", *Cause.values, *Citation.values]
 
 
 class NoRubric(Exception):
@@ -84,13 +85,18 @@ def show_one(access: StudyAccess, pair: Pair) -> Case:
     """The pair an address names: held for the adjudicator, or who has it, or what was decided."""
     case = show_case(access.study, access.member, pair)
     if case.standing is not None:
-        return replace(case, is_over=True)
+        return close(case)
     if take_lease(pair.pk, access.member):
         return case
     lease = find_other_holder(pair, access.member)
     if lease is None:
         return case
     return replace(case, held_by=lease.holder.name, held_until=lease.expires_at)
+
+
+def close(case: Case) -> Case:
+    """The pair to be read only: what was decided of it, and nothing that somebody typed."""
+    return replace(case, is_over=True, values=SettleValues())
 
 
 def show_late(access: StudyAccess, pair: Pair, values: SettleValues) -> Case:
@@ -120,6 +126,7 @@ def show_case(
     query_class = pair.query.query_class
     rubric = get_rubric_sheet(rubric_version.pk, query_class.name if query_class else "")
     values = asked.values if asked else start_values(standing, labels, rubric)
+    keys = choose_keys(rubric)
     shown = ShownCase(
         member_id=member.pk,
         pair_id=pair.public_id,
@@ -136,8 +143,10 @@ def show_case(
         rubric=rubric,
         token=shown.sign(),
         key=str((asked and asked.key) or uuid.uuid4()),
-        causes=list_choices(Cause.choices, rubric, values.cause),
-        citations=list_choices(Citation.choices, rubric, values.citation),
+        causes=list_choices(Cause.choices, keys, values.cause),
+        citations=list_choices(Citation.choices, keys, values.citation),
+        drop_key=keys["drop"],
+        later_key=keys["later"],
         is_cause_needed=kind in CONTESTED,
         values=values,
         errors=asked.errors if asked else {},
@@ -239,13 +248,16 @@ def compare_citations(labels: Sequence[Judgment]) -> str:
     return Citation.READINGS if len(clauses) > 1 else Citation.SAME
 
 
-def list_choices(
-    choices: Iterable[tuple[str, Any]], rubric: RubricSheet, chosen: str
-) -> list[Choice]:
-    """The choices with their keys, which are letters that the rubric's dimensions leave free."""
+def choose_keys(rubric: RubricSheet) -> dict[str, str]:
+    """A letter for each of `LETTERED` that the rubric's dimensions leave free, "" where none is."""
     dimensions = [dimension.name for dimension in rubric.dimensions]
-    letters = choose_letters([*dimensions, *CHOICE_NAMES])[len(dimensions) :]
-    keys = dict(zip(CHOICE_NAMES, letters, strict=True))
+    letters = choose_letters([*dimensions, *LETTERED])[len(dimensions) :]
+    return dict(zip(LETTERED, letters, strict=True))
+
+
+def list_choices(
+    choices: Iterable[tuple[str, Any]], keys: Mapping[str, str], chosen: str
+) -> list[Choice]:
     return [Choice(value, str(label), keys[value], value == chosen) for value, label in choices]
 
 

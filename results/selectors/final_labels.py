@@ -84,6 +84,16 @@ def count_final_labels(study: Study) -> dict[str, Any]:
     return counts
 
 
+def count_final_changes(study: Study) -> int:
+    """How often a final label of this study was set, revised or reopened: larger than before
+    means that what was computed of final labels is old. No row is ever deleted, so it only grows.
+    """
+    counts = FinalLabel.objects.filter(pair__study=study).aggregate(
+        made=Count("pk"), ended=Count("ended_at")
+    )
+    return int(counts["made"]) + int(counts["ended"])
+
+
 def find_rubric_in_force(study: Study) -> RubricVersion | None:
     """The newest published version of the rubric."""
     return (
@@ -91,6 +101,14 @@ def find_rubric_in_force(study: Study) -> RubricVersion | None:
         .order_by("-number")
         .first()
     )
+
+
+def find_relevant_from(version: RubricVersion | None) -> int | None:
+    """The lowest grade of the version that counts as relevant; None where none does."""
+    if version is None:
+        return None
+    relevant = version.grades.filter(is_relevant=True)
+    return relevant.order_by("value").values_list("value", flat=True).first()
 
 
 def get_pair(study: Study, public_id: uuid.UUID) -> Pair | None:

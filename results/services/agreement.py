@@ -11,7 +11,7 @@ import numpy as np
 from django.utils import timezone
 
 from results.dropped import judge_dropped_share
-from results.selectors.final_labels import count_final_labels
+from results.selectors.final_labels import count_final_changes, count_final_labels
 from results.selectors.labels import read_snapshot
 from results.selectors.reports import REPORT_FORMAT
 from results.services.columns import (
@@ -52,6 +52,7 @@ def compute_agreement(
     with read_snapshot():
         # Read first: a label that arrives later makes the report look old, never too new.
         label_changes = count_label_changes(study)
+        final_changes = count_final_changes(study)
         pool_pairs = study.pairs.count()
         rounds = find_rounds(study, scope)
         read = read_labels(
@@ -79,6 +80,7 @@ def compute_agreement(
         **_diagnose(described, table, measured["classes"]),
         "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
+        "final_changes": final_changes,
         "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),
     }

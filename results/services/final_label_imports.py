@@ -9,7 +9,6 @@ from typing import NamedTuple
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
-from annotation.services.claims import count_label_changes
 from results.models import Cause, Citation, FinalLabel
 from studies.formats.judgments import read_final_labels_csv
 from studies.formats.problems import RecordError
@@ -96,7 +95,7 @@ SELECT gen_random_uuid(), pair, grade, is_dropped, dimension, clause_id, cause, 
     rubric, CASE WHEN dimension IS NULL AND NOT is_dropped THEN 'import' ELSE %(source)s END,
     member, coalesce(decided_at, %(now)s)
 FROM resolved WHERE final_id IS NULL ORDER BY line
-RETURNING id, by_id
+RETURNING id
 """  # noqa: S608
 
 LOG = """
@@ -171,9 +170,7 @@ def add_final_labels(
 def _add(cursor: CursorWrapper, values: dict[str, object], *, log_each: bool) -> int:
     added = fetch(cursor, ADD, values)
     if log_each:
-        execute(cursor, LOG, values | {"finals": [key for key, _ in added]})
-    deciders = [member for _, member in added if member is not None]
-    count_label_changes({member: deciders.count(member) for member in set(deciders)})
+        execute(cursor, LOG, values | {"finals": [key for (key,) in added]})
     return len(added)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.services.claims import count_label_changes
 from results.models import FinalLabel, Lease
 from results.selectors.final_labels import WITH_PARTS, get_final_label
 from studies.models import Action, Clause, Dimension, Member, Pair, RubricVersion, Study
@@ -87,7 +86,6 @@ def settle_pair(
         key=key,
     )
     Lease.objects.filter(pair=pair).delete()
-    count_label_changes({member.pk: 1})
     return Settled("recorded", final)
 
 
@@ -119,8 +117,6 @@ def reopen_final_labels(*, study: Study, finals: Iterable[int], member: Member, 
         ),
         batch_size=ROWS_AT_ONCE,
     )
-    if current:
-        count_label_changes({member.pk: len(current)})
     return len(current)
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 
 from results.markdown import render_payload
 from results.models import AgreementReport
+from results.selectors.final_labels import count_final_changes
 from results.selectors.holes import name_holes
 from results.selectors.reports import COMPUTE_AGREEMENT, get_report
 from results.services.scopes import Scope
@@ -74,6 +75,16 @@ def count_new_pairs(report: AgreementReport) -> int:
     of a time when this was not counted."""
     before = report.payload.get("pool_pairs")
     return 0 if before is None else max(report.study.pairs.count() - before, 0)
+
+
+def count_final_changes_since(report: AgreementReport) -> int:
+    """How often final labels were set or ended since the report's were read. They move nothing
+    but what the report tells of final labels: agreement and diagnosis speak of people's labels.
+    0 for a report that tells nothing of them."""
+    before = report.payload.get("final_changes")
+    if before is None or report.payload.get("final_labels") is None:
+        return 0
+    return max(count_final_changes(report.study) - int(before), 0)
 
 
 def is_stale(report: AgreementReport) -> bool:

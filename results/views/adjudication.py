@@ -78,7 +78,7 @@ def later(request: HtmxRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def image(request: HtmxRequest, slug: str, pair_id: uuid.UUID) -> HttpResponseBase:
-    access = get_study_for_role(request, slug, Role.ADJUDICATOR, Role.ADMIN)
+    access = get_study_for_role(request, slug, Role.ADJUDICATOR, Role.LEAD, Role.ADMIN)
     return send_image(get_study_pair(access, pair_id).document)
 
 

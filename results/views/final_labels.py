@@ -22,7 +22,7 @@ from results.services.final_labels import reopen_final_labels
 from results.services.scopes import Scope
 from results.views.adjudication import find_hiding_rounds, read_decision, record_decision
 from studies.access import StudyAccess
-from studies.models import Pair
+from studies.models import Pair, Role
 from studies.services.log import record_action
 
 
@@ -39,12 +39,13 @@ def final_labels(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def final_label(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
-    """One pair for an admin: its labels, its final label with its history, and the form."""
-    access = get_study_for_admin(request, slug)
+    """One pair: its labels and its final label with its history; for an admin also the form."""
+    is_post = request.method == "POST"
+    access = (get_study_for_admin if is_post else get_study_for_results)(request, slug)
     if hidden_by := find_hiding_rounds(access):
         return render_hidden(request, access, hidden_by)
     pair = get_study_pair(access, pair_id)
-    if request.method == "POST":
+    if is_post:
         return take_decision(request, access, pair)
     return render_pair(request, access, pair)
 
@@ -137,6 +138,7 @@ def render_pair(
     problem: str = "",
 ) -> HttpResponse:
     case: Case | None = None
+    is_admin = access.member.has_role(Role.ADMIN)
     try:
         case = screens.show_case(
             access.study,
@@ -146,11 +148,13 @@ def render_pair(
             with_names=with_names,
             with_history=True,
         )
+        case = case if is_admin else screens.close(case)
     except screens.NoRubric:
         problem = _("The study has no published rubric, so nothing can be settled under one.")
     context = {
         "case": case,
         "problem": problem,
+        "is_admin": is_admin,
         "page": {"study": access.study, "tabs": list_tabs_of(access)},
         "back": reverse("results:final-labels", args=[access.study.slug]),
     }

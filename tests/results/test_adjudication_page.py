@@ -17,6 +17,8 @@ from tests.pages import log_in, post_form, read_forms
 from tests.results.exported import UNSURE, judge, judge_all
 from tests.results.settling import ADJUDICATE, HTMX, contest, settle
 
+TAB = "/studies/alpha/results/final-labels/"
+
 
 def test_a_decision_is_recorded_and_leads_to_the_next_pair(cast: Cast) -> None:
     contest(cast)
@@ -260,7 +262,8 @@ def test_keys_of_causes_and_dimensions_never_meet(cast: Cast) -> None:
     contest(cast)
     case = log_in(cast.ada).get(ADJUDICATE).context["case"]
     keys = [one.key for one in [*case.causes, *case.citations, *case.rubric.dimensions]]
-    assert len(set(keys)) == len(keys) == 12
+    keys += [case.drop_key, case.later_key]
+    assert len(set(keys)) == len(keys) == 14
     assert not set(keys) & set("NRUZ")
 
 
@@ -310,7 +313,16 @@ def test_the_image_of_a_pair_is_for_adjudicators(cast: Cast, settings, tmp_path)
     url = client.get(ADJUDICATE).context["case"].item.image_url
     assert url == f"{ADJUDICATE}images/{pair.public_id}/"
     assert b"".join(client.get(url).streaming_content) == b"a picture"
-    assert log_in(cast.lia).get(url).status_code == 404
+    assert log_in(cast.ana).get(url).status_code == 404
+
+
+def test_the_keys_of_unsure_and_back_press_nothing_here(cast: Cast) -> None:
+    contest(cast)
+    for member, path in ((cast.ada, ADJUDICATE), (cast.max, f"{TAB}{cast.pairs[0].public_id}/")):
+        page = log_in(member).get(path).content.decode()
+        assert 'data-key="U"' not in page
+        assert 'data-key="Z"' not in page
+        assert "js/image-zoom.js" in page
 
 
 def test_the_letters_order_differs_from_pair_to_pair(db: None) -> None:

@@ -229,3 +229,20 @@ def test_queries_do_not_grow_with_the_study(cast: Cast, lead: Client) -> None:
     with CaptureQueriesContext(connection) as many:
         lead.get(URL)
     assert len(many) == len(few)
+
+
+def test_page_and_manifest_say_where_relevance_begins(cast: Cast, lead: Client) -> None:
+    told = json.loads(lead.get(f"{URL}training-pairs/manifest/").content)
+    assert (told["relevant_from"], told["positives_from"]) == (1, 1)
+    assert "Positives are pairs of grade" not in read(lead)
+    stricter = make.make_rubric(cast.study, publish=False)
+    stricter.grades.filter(value=1).update(is_relevant=False)
+    stricter.published_at = cast.rubric.published_at
+    stricter.save()
+    told = json.loads(lead.get(f"{URL}training-pairs/manifest/").content)
+    assert (told["relevant_from"], told["positives_from"]) == (2, 1)
+    told = json.loads(lead.get(f"{URL}consensus-qrels/manifest/").content)
+    assert (told["relevant_from"], told["positives_from"]) == (2, None)
+    assert "Positives are pairs of grade 1 or more; the rubric calls a document relevant" in read(
+        lead
+    )

@@ -6,12 +6,15 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from results.models import FinalLabel, Lease
+from results.selectors.final_labels import count_final_changes
 from results.services.final_labels import Decision, Settled, reopen_final_labels, settle_pair
 from results.services.leases import take_lease
+from results.services.reports import count_final_changes_since, is_stale, run_agreement
 from studies.models import Action, Dimension
 from studies.selectors import count_label_changes
 from tests import factories as make
 from tests.cast import Cast
+from tests.pages import log_in
 
 KEEP = Decision(
     grade=1,
@@ -67,10 +70,17 @@ def test_a_final_label_records_what_why_by_whom_and_under_which_rubric(cast: Cas
     }
 
 
-def test_numbers_computed_before_a_final_label_are_stale_after_it(cast: Cast) -> None:
+def test_a_final_label_changes_no_label_and_is_told_of_itself(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    report = run_agreement(cast.study)
     before = count_label_changes(cast.study)
     settle(cast)
-    assert count_label_changes(cast.study) == before + 1
+    assert count_label_changes(cast.study) == before
+    assert not is_stale(report)
+    assert count_final_changes_since(report) == 1
+    page = " ".join(log_in(cast.lia).get("/studies/alpha/results/").content.decode().split())
+    assert "1 final label was set or ended since: agreement is as it was" in page
+    assert "changed since" not in page
 
 
 def test_a_revision_ends_the_final_label_and_keeps_it(cast: Cast) -> None:
@@ -109,7 +119,7 @@ def test_a_decision_frees_the_lease(cast: Cast) -> None:
 def test_reopening_in_bulk_ends_each_and_logs_each(cast: Cast) -> None:
     finals = [make.make_final_label(pair, 2, by=cast.ada) for pair in cast.pairs[:3]]
     keys = [final.pk for final in finals]
-    before = count_label_changes(cast.study)
+    before = count_final_changes(cast.study)
     reopened = reopen_final_labels(
         study=cast.study, finals=keys, member=cast.max, reason="The rubric changed."
     )
@@ -118,7 +128,7 @@ def test_reopening_in_bulk_ends_each_and_logs_each(cast: Cast) -> None:
     actions = Action.objects.filter(name="final_label.reopened")
     assert {action.data["doc_id"] for action in actions} == {"q1-d1", "q1-d2", "q1-d3"}
     assert {action.data["reopened_because"] for action in actions} == {"The rubric changed."}
-    assert count_label_changes(cast.study) == before + 3
+    assert count_final_changes(cast.study) == before + 3
     again = reopen_final_labels(study=cast.study, finals=keys, member=cast.max, reason="Again.")
     assert again == 0
 

@@ -222,9 +222,7 @@ def test_a_lead_reads_the_tab_and_changes_nothing(cast: Cast) -> None:
     make.make_final_label(cast.pairs[0], 1)
     client = log_in(cast.lia)
     page = client.get(TAB)
-    assert pair_url(cast) not in page.content.decode()
     assert REOPEN not in page.content.decode()
-    assert client.get(pair_url(cast)).status_code == 404
     assert client.post(pair_url(cast), DECISION).status_code == 404
     assert client.post(REOPEN, reopening()).status_code == 404
     assert client.post(f"{pair_url(cast)}names/").status_code == 404
@@ -235,7 +233,6 @@ def test_for_others_there_is_no_such_tab(cast: Cast, who: str) -> None:
     contest(cast)
     client = log_in(getattr(cast, who))
     assert client.get(TAB).status_code == 404
-    assert client.get(pair_url(cast)).status_code == 404
 
 
 def test_an_admin_who_still_judges_sees_none_of_it(cast: Cast) -> None:
@@ -250,3 +247,18 @@ def test_an_admin_who_still_judges_sees_none_of_it(cast: Cast) -> None:
         assert "You are still judging" in response.content.decode()
     Round.objects.update(closed_at=timezone.now())
     assert client.get(pair_url(cast)).context["case"].labels
+
+
+def test_a_lead_reads_a_pair_with_its_history_and_decides_nothing(cast: Cast) -> None:
+    contest(cast)
+    make.make_final_label(cast.pairs[0], 0, by=cast.ada, reason="Too old.", cause="chunking")
+    client, url = log_in(cast.lia), pair_url(cast)
+    assert f'href="{url}"' in client.get(TAB).content.decode()
+    page = client.get(url)
+    told = page.content.decode()
+    assert "Too old." in told
+    assert "What you had written" not in told
+    assert "judgment-form" not in read_forms(page)
+    assert "<bdi>ana</bdi>" not in told
+    assert client.post(url, DECISION).status_code == 404
+    assert client.post(f"{url}names/").status_code == 404

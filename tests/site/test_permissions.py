@@ -93,7 +93,7 @@ MATRIX = {
     "results:revision-json": ("/studies/alpha/results/revision/account.json", "get", IN_CHARGE),
     "results:final-labels": ("/studies/alpha/results/final-labels/", "get", IN_CHARGE),
     "results:reopen": ("/studies/alpha/results/final-labels/reopen/", "post", ADMINS),
-    "results:final-label": (f"/studies/alpha/results/final-labels/{PAIR}/", "get", ADMINS),
+    "results:final-label": (f"/studies/alpha/results/final-labels/{PAIR}/", "get", IN_CHARGE),
     "results:names": (f"/studies/alpha/results/final-labels/{PAIR}/names/", "post", ADMINS),
     "results:adjudicate": ("/studies/alpha/adjudicate/", "get", ADJUDICATORS),
     "results:later": ("/studies/alpha/adjudicate/later/", "post", ADJUDICATORS),

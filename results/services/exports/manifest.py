@@ -26,6 +26,8 @@ CONSENSUS_RULES: dict[Policy, str] = {
     ),
 }
 NOT_DIAGNOSED = "no numbers of the current labels have been computed yet"
+# Training pairs go by the grade, whatever the rubric calls relevant.
+POSITIVES_FROM = 1
 DECIDED_BY_VOTES = {"unanimous": "unanimous", "majority": "majority", "single": "single_vote"}
 
 
@@ -80,7 +82,8 @@ class Manifest:
     are None in the description of an export that has not been made. `versions_in_force`, those
     of the study's rounds, are named where the export holds no label of any version. `log_until`
     is the number of actions that the export's log holds: those before it was made, or fewer where
-    a request named an earlier end; None where the export holds no log.
+    a request named an earlier end; None where the export holds no log. `relevant_from` is the
+    lowest grade that the rubric in force calls relevant.
     """
 
     study: str
@@ -102,6 +105,7 @@ class Manifest:
     lines: int | None = None
     log_until: int | None = None
     open_holes: OpenHoles | None = None
+    relevant_from: int | None = None
 
     def expect_counts(self, *names: str) -> None:
         """Name what will be counted, so that what never occurs is told as 0."""
@@ -161,6 +165,8 @@ class Manifest:
             "consensus": self.policy,
             "consensus_rule": CONSENSUS_RULES[self.policy],
             "minimum_votes": self.minimum_votes,
+            "relevant_from": self.relevant_from,
+            "positives_from": POSITIVES_FROM if self.kind == "training-pairs" else None,
             "counts": self._counts_json(),
             "log_until": self.log_until,
             "dropped_warning": judge_dropped_share(self.dropped_share) or None,

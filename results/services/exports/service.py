@@ -12,6 +12,7 @@ from typing import Any, cast
 from django.utils import timezone
 
 from results.consensus import Policy
+from results.selectors.final_labels import find_relevant_from, find_rubric_in_force
 from results.selectors.labels import read_snapshot
 from results.services.exports.kinds import (
     ExportKind,
@@ -217,6 +218,7 @@ def _open_account(manifest: Manifest, study: Study) -> None:
     rubric versions are in force then."""
     manifest.created_at = timezone.now()
     manifest.open_holes = find_open_holes(study)
+    manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))
     manifest.versions_in_force.update(
         study.rounds.order_by().values_list("rubric_version__number", flat=True)
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from results.selectors.labels import PairLabels
 from results.services.exports.decisions import DecidedQuery
 from results.services.exports.kinds import ExportRequest
-from results.services.exports.manifest import Manifest
+from results.services.exports.manifest import POSITIVES_FROM, Manifest
 from results.services.exports.selection import exported_queries
 from studies.formats.jsontext import json_line
 
@@ -20,7 +20,7 @@ def training_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
 def _split(query: DecidedQuery) -> tuple[list[PairLabels], list[PairLabels]]:
     """Positives (grade 1 or more) and hard negatives (grade 0), both in pool-rank order."""
     ranked = sorted(query.labelled(), key=lambda item: item[0].pool_rank)
-    positives = [labels for labels, grade in ranked if grade >= 1]
+    positives = [labels for labels, grade in ranked if grade >= POSITIVES_FROM]
     return positives, [labels for labels, grade in ranked if grade == 0]
 
 
