@@ -256,7 +256,7 @@ class Supervisor:
         while any(child.is_running() for child in self.children):
             if self.stop_requests > 1 or time.monotonic() > deadline:
                 _print_line("all", "Not everything ended in time and is killed; jobs that were "
-                            "running are taken up at the next start.")  # fmt: skip
+                            "running are taken up a minute after the next start.")  # fmt: skip
                 break
             time.sleep(0.05)
         for child in self.children:

@@ -127,9 +127,9 @@ def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> R
 
 
 def name_state(report: AgreementReport | None, job: Job | None, changes: int) -> str:
-    if job and not job.is_over:
+    if job and job.is_at_work:
         return "computing"
-    if job and job.state == Job.State.FAILED and (changes or not report):
+    if job and job.has_failed and (changes or not report):
         return "failed"
     if report is None:
         return "empty"
@@ -140,11 +140,11 @@ def show_job(study: Study, job: Job) -> JobProgress:
     return JobProgress(
         url=reverse("results:job", args=[study.slug, job.public_id]),
         back=find_page_of(study, job),
-        state=job.state,
+        state=Job.State.FAILED if job.has_failed else job.state,
         done=job.progress,
         total=job.total,
         message=_(job.message) if job.message else "",
-        error=job.error,
+        error=job.fault,
     )
 
 

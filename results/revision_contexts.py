@@ -123,10 +123,10 @@ def show_status(
 
 
 def name_state(account: RevisionAccount | None, job: Job | None) -> str:
-    if job and not job.is_over:
+    if job and job.is_at_work:
         return "computing"
     if account and not is_old(account):
         return "fresh"
-    if job and job.state == Job.State.FAILED:
+    if job and job.has_failed:
         return "failed"
     return "stale" if account else "empty"

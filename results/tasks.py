@@ -7,7 +7,6 @@ from results.services.reports import run_agreement
 from results.services.revision_accounts import run_account
 from results.services.scopes import Comparison, Scope, UnknownScope
 from studies.models import ImportDraft, Job
-from studies.services.heartbeats import report_beside
 from studies.services.import_drafts import READ_IMPORT, RUN_IMPORT
 from studies.services.jobs import JobRefused, ReportProgress, register_work
 
@@ -38,15 +37,13 @@ def account_for_revision(job: Job, report: ReportProgress) -> None:
 @register_work(READ_IMPORT)
 def read_import(job: Job, report: ReportProgress) -> None:
     draft = find_draft(job)
-    with report_beside(job) as progress:
-        read_draft(draft, progress)
+    read_draft(draft, report)
 
 
 @register_work(RUN_IMPORT)
 def run_import(job: Job, report: ReportProgress) -> None:
     draft = find_draft(job)
-    with report_beside(job) as progress:
-        run_draft(draft.pk, progress)
+    run_draft(draft.pk, report)
 
 
 def find_draft(job: Job) -> ImportDraft:

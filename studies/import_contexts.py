@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from studies.access import StudyAccess
 from studies.import_forms import UploadForm
-from studies.models import ImportDraft, Job, Study
+from studies.models import ImportDraft, Study
 
 DRAFTS_SHOWN = 20
 
@@ -168,7 +168,7 @@ def list_names(draft: ImportDraft) -> list[str]:
 def show_draft(study: Study, draft: ImportDraft, *, problem: str = "") -> DraftPage:
     job, report = draft.job, draft.report
     is_open = draft.state in {ImportDraft.State.UPLOADED, ImportDraft.State.CONFIRMED}
-    has_failed = is_open and job is not None and job.state == Job.State.FAILED
+    has_failed = is_open and job is not None and job.has_failed
     return DraftPage(
         study=study,
         id=str(draft.public_id),
@@ -180,7 +180,7 @@ def show_draft(study: Study, draft: ImportDraft, *, problem: str = "") -> DraftP
         done=job.progress if job else 0,
         total=job.total if job else 0,
         message=say(job.message) if job else "",
-        error=job.error if job else "",
+        error=job.fault if job else "",
         expires_at=draft.expires_at,
         has_expired=draft.has_expired,
         meanings=[

@@ -1,10 +1,12 @@
 """Celery's entry to jobs: thin shells around services."""
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutdown
 
 from studies.services import jobs
-from studies.services.import_drafts import sweep_drafts
+from studies.services.watch import JobWatch
+
+watch = JobWatch()
 
 
 @shared_task(name="studies.run_job")
@@ -13,6 +15,10 @@ def run_job_task(job_id: int) -> None:
 
 
 @worker_ready.connect
-def take_up_abandoned_jobs(**kwargs: object) -> None:
-    jobs.requeue_abandoned_jobs()
-    sweep_drafts()
+def start_watch(**kwargs: object) -> None:
+    watch.start()
+
+
+@worker_shutdown.connect
+def stop_watch(**kwargs: object) -> None:
+    watch.stop()

@@ -89,9 +89,10 @@ def confirm_draft(*, draft: ImportDraft, user: User) -> ImportDraft:
     Raises DraftClosed for a draft that was not read well, is over or has expired.
     """
     with transaction.atomic():
-        draft = ImportDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
-        if draft.state in {State.CONFIRMED, State.IMPORTED}:
-            return draft
+        locked = lock_draft(draft)
+        if locked is None or locked.state in {State.CONFIRMED, State.IMPORTED}:
+            return locked or draft
+        draft = locked
         if draft.state != State.READ or draft.has_expired:
             raise DraftClosed
         draft.state = State.CONFIRMED
@@ -104,12 +105,20 @@ def confirm_draft(*, draft: ImportDraft, user: User) -> ImportDraft:
 def retry_draft(*, draft: ImportDraft, user: User) -> ImportDraft:
     """Do again what a worker could not finish. Raises DraftClosed where nothing is to be done."""
     with transaction.atomic():
-        draft = ImportDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
-        if draft.state not in {State.UPLOADED, State.CONFIRMED} or draft.has_expired:
+        locked = lock_draft(draft)
+        if locked is None:
+            return draft
+        if locked.state not in {State.UPLOADED, State.CONFIRMED} or locked.has_expired:
             raise DraftClosed
-        if draft.job is None or draft.job.is_over:
-            request_draft_job(draft, user)
-    return draft
+        if locked.job is None or not locked.job.is_at_work:
+            request_draft_job(locked, user)
+    return locked
+
+
+def lock_draft(draft: ImportDraft) -> ImportDraft | None:
+    """The draft's row of now, locked; None while a worker imports it, which may take minutes."""
+    rows = ImportDraft.objects.select_for_update(of=("self",), skip_locked=True)
+    return rows.select_related("job").filter(pk=draft.pk).first()
 
 
 def request_draft_job(draft: ImportDraft, user: User) -> None:
@@ -123,11 +132,15 @@ def request_draft_job(draft: ImportDraft, user: User) -> None:
 def discard_draft(*, draft: ImportDraft) -> None:
     """Throw the files away. Raises DraftClosed for a draft that is over or being imported."""
     with transaction.atomic():
-        draft = ImportDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
-        is_stuck = draft.state == State.CONFIRMED and draft.job is not None and draft.job.is_over
-        if draft.is_over or (draft.state == State.CONFIRMED and not is_stuck):
+        locked = lock_draft(draft)
+        if locked is None or locked.is_over or is_being_imported(locked):
             raise DraftClosed
-        end_draft(draft, State.DISCARDED)
+        end_draft(locked, State.DISCARDED)
+
+
+def is_being_imported(draft: ImportDraft) -> bool:
+    """Whether a worker has the draft, or will have it: not one whose job is over or lost."""
+    return draft.state == State.CONFIRMED and (draft.job is None or draft.job.is_at_work)
 
 
 def end_draft(

@@ -6,16 +6,24 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext_noop
 
 from studies.models import Job, Study, User
+from studies.models.jobs import SILENCE
+from studies.services.heartbeats import Heartbeat
 
 logger = logging.getLogger(__name__)
 
-# A running job shows a sign of life at every step; one silent for this long has lost its worker.
-SILENCE = timedelta(minutes=2)
 MAXIMUM_ATTEMPTS = 3
+
+BROKEN = gettext_noop("Something went wrong; nothing was changed. The server's log tells more.")
+ABANDONED = gettext_noop("Its worker stopped before it was through, and nothing was changed.")
+GIVEN_UP = gettext_noop(
+    "Each worker that took this up stopped before it was through, so it is not tried again by "
+    "itself; nothing was changed. The server may be short of memory: its log tells more."
+)
 
 ReportProgress = Callable[[int, int, str], None]
 
@@ -50,77 +58,110 @@ def request_job(
     user: User | None = None,
     arguments: Mapping[str, Any] | None = None,
 ) -> Job:
-    """Return the job that waits to do this, queued anew unless one is waiting already."""
-    from studies.tasks import run_job_task
+    """Return the job that waits to do this, queued anew unless one is waiting already.
 
+    One whose worker has fallen silent is given up for it.
+    """
     wanted = dict(arguments or {})
+    same = Job.objects.filter(kind=kind, study=study, arguments=wanted)
     with transaction.atomic():
-        waiting = Job.objects.filter(
-            kind=kind, study=study, arguments=wanted, state=Job.State.QUEUED
-        ).first()
-        if waiting is not None:
-            job = waiting
-        else:
+        fail_jobs(find_silent_jobs().filter(pk__in=same, state=Job.State.RUNNING), ABANDONED)
+        job = same.filter(state=Job.State.QUEUED).first()
+        if job is None:
             job = Job.objects.create(kind=kind, study=study, requested_by=user, arguments=wanted)
         # Sent again for a waiting job too: the broker may have lost the first message.
-        run_job_task.delay_on_commit(job.pk)
+        Job.objects.filter(pk=job.pk).update(heartbeat_at=Now())
+        # A broker that is away fails nobody: a worker finds the row by itself.
+        transaction.on_commit(lambda: send_job(job.pk), robust=True)
     return job
+
+
+def send_job(job_id: int) -> None:
+    """Tell the workers of a job that waits."""
+    from studies.tasks import run_job_task
+
+    run_job_task.delay(job_id)
 
 
 def run_job(job_id: int) -> None:
     """Do a queued job once, however often the broker delivers it.
 
-    The row is claimed by a conditional update, so that of two deliveries one finds nothing to
-    do. A refusal or an error ends the job as failed, with its reason; it never leaves it running.
+    A refusal or an error ends the job as failed, with its reason; it never leaves it running.
     """
-    claimed = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
-        state=Job.State.RUNNING,
-        started_at=timezone.now(),
-        heartbeat_at=timezone.now(),
-        attempts=F("attempts") + 1,
-        error="",
-    )
-    if not claimed:
+    job = claim_job(job_id)
+    if job is None:
         return
-    job = Job.objects.select_related("study", "requested_by").get(pk=job_id)
+    error = ""
+    with Heartbeat(job) as heart:
+        try:
+            WORKS[job.kind](job, heart.report)
+        except JobRefused as refusal:
+            error = str(refusal)
+        except Exception:
+            logger.exception("Job %s (%s) failed.", job.public_id, job.kind)
+            error = BROKEN
+    job.progress, job.total, job.message = heart.step
+    finish_job(job, Job.State.FAILED if error else Job.State.DONE, error=error)
 
-    def report(progress: int, total: int, message: str = "") -> None:
-        Job.objects.filter(pk=job.pk).update(
-            progress=progress, total=total, message=message, heartbeat_at=timezone.now()
-        )
 
-    try:
-        WORKS[job.kind](job, report)
-    except JobRefused as refusal:
-        finish_job(job, Job.State.FAILED, error=str(refusal))
-    except Exception:
-        logger.exception("Job %s (%s) failed.", job.public_id, job.kind)
-        finish_job(
-            job,
-            Job.State.FAILED,
-            error="Something went wrong; nothing was changed. The server's log tells more.",
+def claim_job(job_id: int) -> Job | None:
+    """Take a job that waits, so that of two deliveries one finds nothing to do (None)."""
+    with transaction.atomic():
+        claimed = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
+            state=Job.State.RUNNING,
+            attempts=F("attempts") + 1,
+            started_at=Now(),
+            heartbeat_at=Now(),
+            progress=0,
+            total=0,
+            message="",
+            error="",
         )
-    else:
-        finish_job(job, Job.State.DONE)
+        jobs = Job.objects.select_related("study", "requested_by")
+        return jobs.get(pk=job_id) if claimed else None
 
 
 def finish_job(job: Job, state: Job.State, *, error: str = "") -> None:
-    Job.objects.filter(pk=job.pk).update(state=state, error=error, finished_at=timezone.now())
-
-
-def requeue_abandoned_jobs() -> int:
-    """Send out again what no worker is doing: jobs of workers that died, and queued jobs whose
-    message the broker lost. Returns their number. Called when a worker starts."""
-    from studies.tasks import run_job_task
-
-    silent = Q(state=Job.State.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE)
-    Job.objects.filter(silent, attempts__gte=MAXIMUM_ATTEMPTS).update(
-        state=Job.State.FAILED,
-        error="The worker died each time it tried. Ask again, or look into the server's log.",
-        finished_at=timezone.now(),
+    """End a job, unless it was given up meanwhile and another worker has it."""
+    mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    finished = mine.update(
+        state=state,
+        error=error,
+        progress=job.progress,
+        total=job.total,
+        message=job.message,
+        finished_at=Now(),
     )
-    Job.objects.filter(silent).update(state=Job.State.QUEUED)
-    waiting = list(Job.objects.filter(state=Job.State.QUEUED).values_list("pk", flat=True))
-    for pk in waiting:
-        run_job_task.delay(pk)
-    return len(waiting)
+    if not finished:
+        logger.warning("Job %s ended after it had been given up.", job.public_id)
+
+
+def take_up_silent_jobs(*, waiting_for: timedelta | None = None) -> int:
+    """Send out again what no worker is doing: jobs of workers that died, and jobs that have
+    waited so long that the broker must have lost their message. Returns their number.
+
+    A job that has lost its worker too often fails. Of two callers one takes up each job.
+    """
+    silent = find_silent_jobs(waiting_for=waiting_for)
+    fail_jobs(silent.filter(state=Job.State.RUNNING, attempts__gte=MAXIMUM_ATTEMPTS), GIVEN_UP)
+    with transaction.atomic():
+        taken = list(silent.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        Job.objects.filter(pk__in=taken).update(state=Job.State.QUEUED, heartbeat_at=Now())
+    for pk in taken:
+        send_job(pk)
+    return len(taken)
+
+
+def find_silent_jobs(*, waiting_for: timedelta | None = None) -> QuerySet[Job]:
+    """Running jobs without a sign of life for SILENCE, by the database's clock, and those
+    waiting for a worker that were last sent `waiting_for` ago (None: as long)."""
+    patience = SILENCE if waiting_for is None else waiting_for
+    sign = Job.objects.alias(sign=Coalesce("heartbeat_at", "created_at"))
+    return sign.filter(
+        Q(state=Job.State.RUNNING, sign__lte=Now() - SILENCE)
+        | Q(state=Job.State.QUEUED, sign__lte=Now() - patience)
+    )
+
+
+def fail_jobs(jobs: QuerySet[Job], error: str) -> None:
+    jobs.update(state=Job.State.FAILED, error=error, finished_at=Now())

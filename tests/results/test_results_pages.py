@@ -1,16 +1,19 @@
 """The results pages: who sees them, what they say, how they are refreshed."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import translation
+from django.utils import timezone, translation
 
 from annotation.models import Claim
 from results.models import AgreementReport
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Job, Round
+from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
@@ -152,6 +155,30 @@ def test_page_of_a_computing_report_polls_and_has_a_plain_link(cast: Cast, lead:
     assert f'hx-get="{URL}jobs/{job.public_id}/"' in page
     assert 'hx-trigger="every 1s"' in page
     assert f'<a href="{URL}">Look again</a>' in page
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [(Job.State.RUNNING, "worker that had this has stopped"), (Job.State.QUEUED, "No worker")],
+)
+def test_a_job_that_lost_its_worker_is_told_and_can_be_started_again(
+    cast: Cast, lead: Client, state: str, words: str
+) -> None:
+    long_ago = timezone.now() - timedelta(hours=1)
+    lost = make.make_job(
+        cast.study, arguments={"scope": "current"}, state=state, attempts=1, heartbeat_at=long_ago
+    )
+    page = read(lead)
+    assert words in page
+    assert "refresh-form" in page
+    assert "every 1s" not in page
+    poll = lead.get(f"{URL}jobs/{lost.public_id}/", headers={"HX-Request": "true"})
+    assert poll.headers["HX-Refresh"] == "true"
+    assert lead.post(f"{URL}refresh/").status_code == 302
+    assert "every 1s" in read(lead)
+    for pk in Job.objects.filter(state=Job.State.QUEUED).values_list("pk", flat=True):
+        run_job(pk)
+    assert "Computed from" in read(lead)
 
 
 def test_older_numbers_stay_while_new_ones_are_computed(cast: Cast, lead: Client) -> None:

@@ -1,12 +1,14 @@
 """The account of a revision in the browser: asked for, computed by the worker, taken along."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import CarriedLabel, Judgment
@@ -56,6 +58,19 @@ def test_the_account_is_computed_by_a_worker_and_kept(revised: Revised, lead: Cl
     assert page.context["page"].figures.moves.changed == 31
     job.refresh_from_db()
     assert lead.get(f"/studies/revised/results/jobs/{job.public_id}/").status_code == 200
+
+
+def test_an_account_whose_worker_died_can_be_asked_for_again(
+    revised: Revised, lead: Client
+) -> None:
+    url = post_form(lead, read_forms(lead.get(PAGE))["compute-form"], "").url
+    long_ago = timezone.now() - timedelta(hours=1)
+    Job.objects.update(state=Job.State.RUNNING, attempts=1, heartbeat_at=long_ago)
+    page = lead.get(url)
+    assert page.context["page"].status.state == "failed"
+    assert "worker that had this has stopped" in page.content.decode()
+    post_form(lead, read_forms(page)["compute-form"], "")
+    assert lead.get(url).context["page"].status.state == "computing"
 
 
 def test_the_matrix_tells_what_became_of_each_grade(revised: Revised, lead: Client) -> None:

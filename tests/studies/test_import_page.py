@@ -1,10 +1,12 @@
 """Import on the page: upload, report, confirm, once and whole."""
 
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -24,7 +26,7 @@ from studies.models import (
 )
 from studies.services import jobs
 from studies.services.import_drafts import confirm_draft, sweep_drafts
-from studies.services.jobs import requeue_abandoned_jobs
+from studies.services.jobs import take_up_silent_jobs
 from tests import factories as make
 from tests.annotation.clients import run_together
 from tests.cast import Cast
@@ -320,7 +322,7 @@ def test_a_worker_that_dies_leaves_nothing_and_the_job_is_run_again(
     draft.refresh_from_db()
     assert (draft.state, Pair.objects.count(), Query.objects.count()) == ("confirmed", 0, 0)
     Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
-    assert requeue_abandoned_jobs() == 1
+    assert take_up_silent_jobs() == 1
     work()
     draft.refresh_from_db()
     assert (draft.state, Pair.objects.count()) == ("imported", 4)
@@ -339,6 +341,72 @@ def test_a_job_that_failed_can_be_tried_again(
     work()
     draft.refresh_from_db()
     assert draft.state == "imported"
+
+
+@pytest.mark.parametrize("state", [Job.State.QUEUED, Job.State.RUNNING])
+@pytest.mark.parametrize("verb", ["retry", "discard"])
+def test_an_import_that_lost_its_worker_can_be_tried_again_and_discarded(
+    help_study: Study, admin: Client, state: str, verb: str
+) -> None:
+    draft = upload_and_read(admin, help_study, study_files=upload("queries.tsv", QUERIES))
+    url = f"/studies/help/import/{draft.public_id}/"
+    admin.post(f"{url}confirm/")
+    Job.objects.filter(state=Job.State.QUEUED).update(
+        state=state, attempts=1, heartbeat_at=timezone.now() - timedelta(hours=1)
+    )
+    page = admin.get(url).content.decode()
+    assert "could not finish" in page
+    assert "hx-get" not in page.split('id="import-progress"')[1].split(">")[0]
+    assert f'action="{url}{verb}/"' in page
+    poll = admin.get(url, headers={"HX-Request": "true"})
+    assert poll.headers["HX-Refresh"] == "true"
+    assert admin.post(f"{url}{verb}/").status_code == 302
+    work()
+    draft.refresh_from_db()
+    expected = ("imported", 2) if verb == "retry" else ("discarded", 0)
+    assert (draft.state, Query.objects.count()) == expected
+
+
+def test_an_import_at_work_is_neither_tried_again_nor_discarded(
+    help_study: Study, admin: Client
+) -> None:
+    draft = upload_and_read(admin, help_study, study_files=upload("queries.tsv", QUERIES))
+    url = f"/studies/help/import/{draft.public_id}/"
+    admin.post(f"{url}confirm/")
+    Job.objects.filter(state=Job.State.QUEUED).update(
+        state=Job.State.RUNNING, heartbeat_at=timezone.now()
+    )
+    jobs_before = Job.objects.count()
+    assert admin.post(f"{url}retry/").status_code == 302
+    assert admin.post(f"{url}discard/").status_code == 409
+    draft.refresh_from_db()
+    assert (draft.state, Job.objects.count()) == ("confirmed", jobs_before)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pages_do_not_wait_for_an_import_under_way() -> None:
+    study = make.make_study("help")
+    admin = log_in(make.make_member(study, "max", Role.ADMIN))
+    draft = upload_and_read(admin, study, **uploads(study_files=STUDY_FILES, runs=RUNS))
+    url = f"/studies/help/import/{draft.public_id}/"
+    answers: list[int] = []
+
+    def meanwhile(verb: str) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = '20s'")
+        return admin.post(f"{url}{verb}/").status_code
+
+    real = worker.tell_report
+
+    def look(*args: Any) -> dict[str, Any]:
+        for verb in ("confirm", "retry", "discard"):
+            answers.extend(run_together([lambda verb=verb: meanwhile(verb)]))
+        return real(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "tell_report", look)
+        assert confirm(admin, draft).state == "imported"
+    assert answers == [302, 302, 409]
 
 
 def test_a_study_that_changed_meanwhile_refuses_the_import(
@@ -385,7 +453,11 @@ def test_progress_shows_before_the_import_is_through(monkeypatch: pytest.MonkeyP
 
     def look(*args: object) -> dict[str, Any]:
         def read() -> tuple[str, int]:
-            return Job.objects.get(state=Job.State.RUNNING).message, Pair.objects.count()
+            deadline = time.monotonic() + 60
+            while not (told := Job.objects.get(state=Job.State.RUNNING).message):
+                assert time.monotonic() < deadline, "no progress was told"
+                time.sleep(0.05)
+            return told, Pair.objects.count()
 
         seen.extend(run_together([read]))
         return {}
