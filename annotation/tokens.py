@@ -67,6 +67,11 @@ def measure_time(shown_at: datetime, reported_away: timedelta = timedelta()) -> 
     return active.total_seconds(), (elapsed - active).total_seconds()
 
 
+def read_annotator(token: str) -> int:
+    """The key of the member who was shown the pair. Raises BadToken."""
+    return read_token(token).annotator_id
+
+
 def read_token(token: str) -> ShownPair:
     """Raises BadToken when the slip was not signed by this installation."""
     try:

@@ -1,13 +1,13 @@
 """Addresses. Studies, judging and results share the prefix of the study they belong to."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from config import views
 from studies.views import set_language
 
 urlpatterns = [
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", views.Login.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("language/setlang/", set_language, name="set_language"),
     path("healthz", views.healthz, name="healthz"),

@@ -3,11 +3,14 @@
 import logging
 
 from django.conf import settings
+from django.contrib.auth.views import LoginView
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+
+from annotation.kept_forms import find_waiting_address, show_typed_again
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +74,28 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(render(None, "500.html").content, status=500)
 
 
+# The reasons that Django names when it is the address, not the token, that does not fit.
+ADDRESS_REASONS = ("Origin checking failed", "Referer checking failed")
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Say which setting to look at: behind a proxy this is nearly always BASE_URL."""
-    context = {"origin": request.headers.get("Origin", ""), "base_url": settings.BASE_URL.origin}
+    """Where only the token is out of date, show what was typed again; where the address does not
+    fit, say which setting to look at: behind a proxy this is nearly always BASE_URL."""
+    is_address = reason.startswith(ADDRESS_REASONS)
+    if not is_address and (answer := show_typed_again(request)):
+        return answer
+    context = {
+        "is_address": is_address,
+        "origin": request.headers.get("Origin") or request.headers.get("Referer", ""),
+        "base_url": settings.BASE_URL.origin,
+    }
     return render(request, "403_csrf.html", context, status=403)
+
+
+class Login(LoginView):
+    """Leads on to where a form waits for who logs in, if one does."""
+
+    redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        return find_waiting_address(self.request) or super().get_default_redirect_url()

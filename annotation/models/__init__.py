@@ -4,7 +4,16 @@ from annotation.models.assignments import RoundAssignment
 from annotation.models.carried import CarriedLabel
 from annotation.models.claims import Claim
 from annotation.models.judgments import Judgment
+from annotation.models.kept_forms import KeptForm
 from annotation.models.reports import ProblemReport
 from annotation.models.rubrics import RubricTold
 
-__all__ = ["CarriedLabel", "Claim", "Judgment", "ProblemReport", "RoundAssignment", "RubricTold"]
+__all__ = [
+    "CarriedLabel",
+    "Claim",
+    "Judgment",
+    "KeptForm",
+    "ProblemReport",
+    "RoundAssignment",
+    "RubricTold",
+]

@@ -4,8 +4,8 @@ import uuid
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render, resolve_url
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
@@ -15,13 +15,13 @@ from annotation import screens
 from annotation.access import get_annotator, get_held_pair
 from annotation.contexts import JudgeContext, NothingToJudge, RubricChanged
 from annotation.forms import JudgmentForm, ProblemForm, ShownForm
+from annotation.kept_forms import find_unconfirmed, keeps_typed
 from annotation.models import ProblemReport
-from annotation.pending import keep_label, take_label
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import Outcome, record_judgment, undo_judgment
 from annotation.services.reports import report_problem as record_problem
 from annotation.services.rubric_notices import confirm_version_read
-from annotation.tokens import ShownPair
+from annotation.tokens import ShownPair, read_annotator
 from studies.http import HtmxRequest
 from studies.models import Member, Pair
 
@@ -33,39 +33,23 @@ PARTS = {
 }
 
 
+@keeps_typed(read_annotator)
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge(request: HtmxRequest, slug: str) -> HttpResponse:
-    if not request.user.is_authenticated:
-        return ask_to_log_in(request)
     annotator = get_annotator(request, slug)
     if request.method == "POST":
-        return take_submission(request, annotator, request.POST)
-    waiting = take_label(request)
-    if waiting is not None:
-        return take_submission(request, annotator, waiting)
+        return take_submission(request, annotator)
     return render_screen(request, screens.show_next(annotator))
 
 
-def ask_to_log_in(request: HtmxRequest) -> HttpResponse:
-    """Send to the login and back; a label on its way is kept and recorded after it."""
-    if request.method == "POST":
-        keep_label(request)
-        messages.info(
-            request,
-            _("Your session had ended. Log in again: the label you gave is kept and recorded."),
-        )
-    target = f"{resolve_url('login')}?next={request.path}"
-    return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
-
-
-def take_submission(request: HtmxRequest, annotator: Member, data: QueryDict) -> HttpResponse:
+def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
     """Validate and record one label, then lead on to the next pair."""
-    slip = ShownForm(data)
+    slip = ShownForm(request.POST)
     if not slip.is_valid() or slip.cleaned_data["token"].annotator_id != annotator.pk:
         return refuse(request, annotator, _("This form was not made for you. Nothing changed."))
     shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
-    form = JudgmentForm(data, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
-    if not form.is_valid():
+    form = JudgmentForm(request.POST, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
+    if not form.is_valid() or find_unconfirmed(request):
         return show_errors(request, annotator, shown, key, form)
     outcome = record_judgment(shown=shown, annotator=annotator, label=form.label, key=key)
     if not outcome.leads_on:
@@ -88,7 +72,7 @@ def show_errors(
     screen = screens.show_again(annotator, shown, key=key, values=form.values, errors=form.messages)
     if screen is None:
         return refuse(request, annotator, _("This pair is no longer in the study."))
-    return render_screen(request, screen, status=422)
+    return render_screen(request, screen, status=422, problem=find_unconfirmed(request))
 
 
 def refuse(request: HtmxRequest, annotator: Member, sentence: str) -> HttpResponse:

@@ -14,9 +14,11 @@ from annotation import screens, selectors
 from annotation.access import get_annotator, get_own_label
 from annotation.contexts import JudgeContext
 from annotation.forms import JudgmentForm, ShownForm
+from annotation.kept_forms import find_unconfirmed, keeps_typed
 from annotation.models import Judgment
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import revise_judgment
+from annotation.tokens import read_annotator
 from studies.models import Member
 
 LABELS_PER_PAGE = 50
@@ -34,8 +36,8 @@ def labels(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/labels.html", context)
 
 
+@keeps_typed(read_annotator)
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def revise(request: HttpRequest, slug: str, judgment_id: uuid.UUID) -> HttpResponse:
     annotator = get_annotator(request, slug)
     judgment = get_own_label(annotator, judgment_id)
@@ -52,11 +54,12 @@ def take_revision(request: HttpRequest, annotator: Member, judgment: Judgment) -
     if shown.judgment_id != str(judgment.public_id):
         return outdated(request, annotator, judgment)
     form = JudgmentForm(request.POST, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
-    if not form.is_valid():
+    if not form.is_valid() or find_unconfirmed(request):
         screen = screens.show_again(
             annotator, shown, key=key, values=form.values, errors=form.messages
         )
-        return render_revision(request, judgment, screen, status=422)
+        problem = find_unconfirmed(request)
+        return render_revision(request, judgment, screen, status=422, problem=problem)
     outcome = revise_judgment(shown=shown, annotator=annotator, label=form.label, key=key)
     if not outcome.leads_on:
         return outdated(request, annotator, judgment)

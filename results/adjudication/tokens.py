@@ -40,6 +40,11 @@ class ShownCase:
         return measure_time(self.shown_at)
 
 
+def read_member(token: str) -> int:
+    """The key of the member who was shown the pair. Raises BadToken."""
+    return read_token(token).member_id
+
+
 def read_token(token: str) -> ShownCase:
     """Raises BadToken when the slip was not signed by this installation."""
     try:

@@ -14,13 +14,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.kept_forms import find_unconfirmed, keeps_typed
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.views.images import send_image
 from results.access import get_case_pair, get_study_for_adjudication, get_study_pair
 from results.adjudication import screens
 from results.adjudication.contexts import Case, Focus, NothingToSettle
 from results.adjudication.forms import SettleForm, ShownCaseForm
-from results.adjudication.tokens import ShownCase
+from results.adjudication.tokens import ShownCase, read_member
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.contested import CONTESTED
 from results.services.final_labels import Settled, settle_pair
@@ -33,8 +34,8 @@ from studies.models import Pair, Role, RubricVersion
 PUT_OFF_KEPT = 50
 
 
+@keeps_typed(read_member)
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def adjudicate(request: HtmxRequest, slug: str) -> HttpResponse:
     access = get_study_for_adjudication(request, slug)
     if hidden_by := find_hiding_rounds(access):
@@ -91,11 +92,12 @@ def take_decision(request: HtmxRequest, access: StudyAccess) -> HttpResponse:
     shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
     pair = get_case_pair(access, shown.pair_id)
     version, form = read_decision(request.POST, access, shown, pair)
-    if not form.is_valid():
+    if not form.is_valid() or find_unconfirmed(request):
         asked = screens.Asked(form.values, form.messages, key)
         found = screens.show_case(access.study, access.member, pair, asked=asked)
         found = screens.narrow(found, read_focus(access, request.POST))
-        return render_screen(request, access, found, status=422)
+        problem = find_unconfirmed(request)
+        return render_screen(request, access, found, status=422, problem=problem)
     # Whatever stands already was decided by somebody: only admins revise.
     outcome = record_decision(access, pair, version, form, replace(shown, final_id=""), key)
     if outcome.kind == "outdated":

@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.kept_forms import find_unconfirmed, keeps_typed
 from results.access import get_study_for_admin, get_study_for_results, get_study_pair
 from results.adjudication import screens
 from results.adjudication.contexts import Case
 from results.adjudication.forms import ReopenForm, ShownCaseForm
+from results.adjudication.tokens import read_member
 from results.contexts import list_tabs
 from results.final_label_contexts import read_wanted, show_final_labels
 from results.selectors.contested import list_final_keys
@@ -36,8 +38,8 @@ def final_labels(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "results/final_labels.html", {"page": page})
 
 
+@keeps_typed(read_member)
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def final_label(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
     """One pair: its labels and its final label with its history; for an admin also the form."""
     is_post = request.method == "POST"
@@ -112,9 +114,10 @@ def take_decision(request: HttpRequest, access: StudyAccess, pair: Pair) -> Http
         return render_pair(request, access, pair, status=409, problem=problem)
     key = slip.cleaned_data["key"]
     version, form = read_decision(request.POST, access, shown, pair)
-    if not form.is_valid():
+    if not form.is_valid() or find_unconfirmed(request):
         asked = screens.Asked(form.values, form.messages, key)
-        return render_pair(request, access, pair, status=422, asked=asked)
+        problem = find_unconfirmed(request)
+        return render_pair(request, access, pair, status=422, asked=asked, problem=problem)
     outcome = record_decision(access, pair, version, form, shown, key)
     if outcome.kind == "outdated":
         problem = _(

@@ -207,3 +207,25 @@ def test_a_path_prefix_reaches_the_web_server(settings):
 
     command = processes.process_specs(options)[0].command
     assert command[command.index("--url-path-prefix") + 1] == "/judge"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "expected"),
+    [("", "http://localhost:8123/"), ("https://example.org/judge", "https://example.org/judge/")],
+)
+def test_without_a_base_url_the_address_is_that_of_the_port(
+    settings, monkeypatch, base_url, expected
+):
+    from config.env import parse_base_url
+    from config.management.commands import serve
+
+    became = []
+    monkeypatch.setattr(serve.os, "execve", lambda *arguments: became.append(arguments))
+    monkeypatch.setattr(serve.processes, "check_port_is_free", lambda *_: None)
+    monkeypatch.setenv("BASE_URL", base_url)
+    settings.BASE_URL = parse_base_url(base_url or "http://localhost:8000")
+
+    call_command("serve", "--port", "8123")
+
+    (_, _, environment) = became.pop()
+    assert environment["BASE_URL"] == expected

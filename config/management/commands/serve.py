@@ -48,7 +48,8 @@ class Command(BaseCommand):
             # WhiteNoise warns about a missing folder on every start.
             Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
             sys.stdout.flush()
-            os.execv(sys.executable, program(options))  # noqa: S606
+            environment = os.environ | {"BASE_URL": address(options["port"])}
+            os.execve(sys.executable, program(options), environment)  # noqa: S606
 
 
 def check_options(options: dict[str, Any]) -> None:
