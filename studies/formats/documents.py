@@ -8,6 +8,7 @@ from typing import BinaryIO, get_args
 
 from studies.formats.fields import id_cell, id_field, iso_date, string_field
 from studies.formats.jsontext import json_line, json_objects
+from studies.formats.links import LEAVES, leads_out
 from studies.formats.problems import Problems, RecordError
 from studies.formats.records import DOCUMENT_FORMATS, DocumentFormat, DocumentRecord
 from studies.formats.tables import Row, csv_rows, read_header, rows_under, tsv_rows
@@ -193,7 +194,9 @@ def _files_by_id(
     for path in sorted(folder.iterdir()):
         file = f"{folder.name}/{shown_name(path.name)}"
         doc_id, ending = path.stem, path.suffix.lower()
-        if path.name.startswith(".") or ending not in wanted or not path.is_file():
+        if leads_out(path, folder.parent):
+            problems.add(file, None, LEAVES)
+        elif path.name.startswith(".") or ending not in wanted or not path.is_file():
             problems.note(file, None, f"passed over; documents here end in {' '.join(wanted)}")
         elif reason := check_id(doc_id):
             problems.add(file, None, reason)

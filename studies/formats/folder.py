@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from studies.formats.links import LEAVES, leads_out
 from studies.formats.problems import Problems
 from studies.formats.runs import run_name
 from studies.formats.text import check_name, shown_name
@@ -103,18 +104,26 @@ class _Finder:
         if name not in self.names:
             return None
         self.known.add(name)
-        if (self.path / name).is_file():
-            return self.path / name
-        self.problems.add(name, None, "this must be a file")
+        path = self.path / name
+        if leads_out(path, self.path):
+            self.problems.add(name, None, LEAVES)
+        elif not path.is_file():
+            self.problems.add(name, None, "this must be a file")
+        else:
+            return path
         return None
 
     def _directory(self, name: str) -> Path | None:
         if name not in self.names:
             return None
         self.known.add(name)
-        if (self.path / name).is_dir():
-            return self.path / name
-        self.problems.add(name, None, "this must be a folder")
+        path = self.path / name
+        if leads_out(path, self.path):
+            self.problems.add(name, None, LEAVES)
+        elif not path.is_dir():
+            self.problems.add(name, None, "this must be a folder")
+        else:
+            return path
         return None
 
     def _present(self, names: tuple[str, ...]) -> list[Path]:
@@ -152,7 +161,9 @@ class _Finder:
         for path in sorted(directory.iterdir()):
             file = f"runs/{shown_name(path.name)}"
             name = run_name(path.name)
-            if path.name.startswith(".") or not path.is_file():
+            if leads_out(path, self.path):
+                self.problems.add(file, None, LEAVES)
+            elif path.name.startswith(".") or not path.is_file():
                 self.problems.note(file, None, "passed over; it is no run")
             elif reason := check_name(name):
                 self.problems.add(file, None, f"the run's name: {reason}")

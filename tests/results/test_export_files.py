@@ -1,6 +1,7 @@
 """Writing exports: complete or not at all; and the command."""
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -160,3 +161,71 @@ def test_queries_without_a_pair_are_no_part_of_the_counts(cast: Cast, tmp_path):
     make.make_query(cast.study, "q9")
     manifest = write_export(cast.study, "consensus-qrels", tmp_path / "a.qrels")
     assert manifest.counts["queries"] == 3
+
+
+@pytest.mark.parametrize("name", ["a.qrels", "a.qrels.manifest.json"])
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "pipe", "folder"])
+def test_nothing_but_an_ordinary_file_is_replaced(judged: Cast, tmp_path, name: str, kind: str):
+    place = tmp_path / name
+    target = tmp_path / "elsewhere"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(target)
+        if kind == "link":
+            target.write_text("kept")
+    before = {path: os.lstat(path).st_ino for path in tmp_path.iterdir()}
+    with pytest.raises(CommandError, match=f"{name} is a ") as refused:
+        call_command("export", "alpha", "consensus-qrels", "-o", str(tmp_path / "a.qrels"))
+    assert refused.value.returncode == 1
+    assert {path: os.lstat(path).st_ino for path in tmp_path.iterdir()} == before
+    assert not Action.objects.filter(name="export.made").exists()
+
+
+def test_standard_output_is_refused_and_stays(judged: Cast):
+    before = os.lstat("/dev/stdout")
+    with pytest.raises(CommandError, match=r"/dev/stdout.* is a link"):
+        call_command("export", "alpha", "consensus-qrels", "-o", "/dev/stdout")
+    assert os.lstat("/dev/stdout") == before
+
+
+@pytest.mark.parametrize("kind", ["consensus-qrels", "beir"])
+def test_a_path_without_a_name_is_refused(judged: Cast, tmp_path, monkeypatch, kind: str):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match="name a new one"):
+        call_command("export", "alpha", kind, "-o", ".")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_not_written_through_a_link(judged: Cast, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(ExportRefused, match="exists already"):
+        write_export(judged.study, "beir", tmp_path / "link")
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("failing", ["a.qrels", "a.qrels.manifest.json"])
+@pytest.mark.parametrize("is_second", [False, True])
+def test_export_and_manifest_are_put_in_place_both_or_neither(
+    judged: Cast, tmp_path, monkeypatch, failing: str, is_second: bool
+):
+    path = tmp_path / "a.qrels"
+    if is_second:
+        write_export(judged.study, "consensus-qrels", path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    logged = Action.objects.filter(name="export.made").count()
+    replace = os.replace
+
+    def refuse(source, target):
+        if Path(target).name == failing and Path(source).suffix == ".part":
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(CommandError, match="Nothing was written"):
+        call_command("export", "alpha", "consensus-qrels", "-o", str(path))
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert Action.objects.filter(name="export.made").count() == logged

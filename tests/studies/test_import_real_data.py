@@ -181,10 +181,10 @@ def test_state_that_contradicts_the_study_is_refused(tmp_path: Path) -> None:
         import_folder(folder)
 
 
-def test_a_folder_that_is_none_is_wrong_usage(tmp_path: Path) -> None:
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="is not a folder") as caught:
         import_folder(tmp_path / "none")
-    assert caught.value.returncode == 2
+    assert caught.value.returncode == 1
 
 
 def test_the_studies_service_alone_imports_without_labels(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What cannot come in is refused with its file, line and reason, and nothing is written."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,47 @@ def test_settings_that_differ_are_kept_and_told(tmp_path: Path) -> None:
 def test_two_corpora_may_not_hold_the_same_document(tmp_path: Path) -> None:
     folder = help_study(tmp_path, corpus_csv="doc_id,title,text\nd1,x,y\n")
     assert any(text.startswith("corpus.csv:2: the document d1") for text in reasons(folder))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "study.yaml", "rubric.yaml", "queries.tsv", "corpus.jsonl", "controls.csv",
+        "judgments.csv", "final_labels.csv", "runs", "runs/c.run", "runs/notes", "documents",
+        "documents/d9.txt", "images", "images/d9.png",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("target", ["there", "nothing", "itself"])
+def test_a_link_that_leads_out_of_the_folder_is_refused_by_name(
+    tmp_path: Path, name: str, target: str
+) -> None:
+    folder = help_study(tmp_path / "help")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("not for anybody")
+    place = folder / name
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    place.parent.mkdir(exist_ok=True)
+    where = {"there": outside / "secret", "nothing": outside / "none", "itself": place}
+    if target == "there" and "/" not in name and "." not in name:
+        where["there"] = outside
+    place.symlink_to(where[target])
+    found = [line for line in reasons(folder) if "is a link out of the study's folder" in line]
+    assert len(found) == 1
+    assert found[0].startswith(f"{name}:")
+    assert not Study.objects.exists()
+
+
+def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
+    folder = help_study(tmp_path / "help")
+    (folder / "kept").mkdir()
+    (folder / "queries.tsv").rename(folder / "kept" / "queries-2.tsv")
+    (folder / "queries.tsv").symlink_to("kept/queries-2.tsv")
+    (folder / "runs" / "again.run").symlink_to("a.run")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    import_study(read_study(link))
+    assert Query.objects.count() == 2
+    assert Study.objects.get().runs.count() == 3

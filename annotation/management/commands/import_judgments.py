@@ -1,17 +1,15 @@
 """`manage.py import_judgments STUDY FILE`: labels from CSV or TREC qrels."""
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.imports import ImportRefused, JudgmentOptions, import_judgments
 from annotation.services.imports.reading import is_csv
+from studies.management.arguments import WRONG_USAGE, read_path, read_text
 from studies.models import Study
 from studies.services.imports.terminal import clear_progress, format_report, terminal_progress
-
-WRONG_USAGE = 2
 
 
 class Command(BaseCommand):
@@ -21,11 +19,16 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="the study's name in its address")
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--annotator", metavar="NAME", help="whose labels, if the file is mute")
+        parser.add_argument("study", type=read_text, help="the study's name in its address")
+        parser.add_argument("file", type=read_path)
         parser.add_argument(
-            "--round", metavar="NAME", help="into which round (default: the newest main round)"
+            "--annotator", type=read_text, metavar="NAME", help="whose labels, if the file is mute"
+        )
+        parser.add_argument(
+            "--round",
+            type=read_text,
+            metavar="NAME",
+            help="into which round (default: the newest main round)",
         )
         parser.add_argument(
             "--machine", action="store_true", help="the annotators are machines and fill no place"

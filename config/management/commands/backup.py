@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from config.backup import BackupError, make_backup
+from studies.management.arguments import read_path
 
 
 class Command(BaseCommand):
@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Write the whole database to a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=read_path)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

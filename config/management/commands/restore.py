@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from config.backup import BackupError, restore_backup
+from studies.management.arguments import read_path
 
 
 class Command(BaseCommand):
@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Replace the whole database by a backup."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=read_path)
         parser.add_argument(
             "--replace", action="store_true", help="yes, what the database holds now may go"
         )

@@ -8,8 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from config import processes
-
-WRONG_USAGE = 2
+from studies.management.arguments import WRONG_USAGE
 
 
 class Command(BaseCommand):

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from results.markdown import render_payload
 from results.services.agreement import compute_agreement
 from results.services.scopes import Scope, UnknownScope
+from studies.management.arguments import read_text
 from studies.models import Study
 from studies.services.jobs import JobRefused
 
@@ -17,8 +18,8 @@ class Command(BaseCommand):
     help = "Print the agreement of a study's labels. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="the study's name in its address")
-        parser.add_argument("--round", help="the labels of this round only")
+        parser.add_argument("study", type=read_text, help="the study's name in its address")
+        parser.add_argument("--round", type=read_text, help="the labels of this round only")
         parser.add_argument(
             "--rubric", type=int, metavar="N", help="the labels given under this version only"
         )

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from results.services.exports import KINDS, ExportRefused, Manifest, manifest_path, write_export
+from studies.management.arguments import WRONG_USAGE, read_path, read_text
 from studies.models import Study
 from studies.services.jobs import JobRefused
 
-WRONG_USAGE = 2
 SHOWN_WITHHELD = 20
 
 
@@ -19,9 +19,9 @@ class Command(BaseCommand):
     help = "Write an export of a study, and beside it PATH.manifest.json."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="the study's name in its address")
+        parser.add_argument("study", type=read_text, help="the study's name in its address")
         parser.add_argument("kind", choices=sorted(KINDS), metavar="kind", help=", ".join(KINDS))
-        parser.add_argument("--annotator", help="whose labels, for annotator-qrels")
+        parser.add_argument("--annotator", type=read_text, help="whose labels, for annotator-qrels")
         parser.add_argument(
             "--with-texts",
             action="store_true",
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             metavar="N",
             help="end the log after its first N actions, as an earlier manifest says (log_until)",
         )
-        parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
+        parser.add_argument("-o", "--output", required=True, type=read_path, metavar="PATH")
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_usage(options)

@@ -7,10 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from results.services.imports import import_folder
+from studies.management.arguments import read_path
 from studies.services.imports import ImportRefused
 from studies.services.imports.terminal import clear_progress, format_report, terminal_progress
-
-WRONG_USAGE = 2
 
 
 class Command(BaseCommand):
@@ -20,7 +19,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=read_path)
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would happen, write nothing"
         )
@@ -28,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is not a folder.", returncode=WRONG_USAGE)
+            raise CommandError(f"{folder} is not a folder. Nothing was imported.")
         try:
             report = import_folder(folder, dry_run=options["dry_run"], progress=terminal_progress())
         except ImportRefused as refusal:

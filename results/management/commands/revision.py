@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from results.revision_markdown import render_account
 from results.services.revision import account_for_revision
 from results.services.scopes import Comparison, Scope, UnknownScope
+from studies.management.arguments import WRONG_USAGE, read_text
 from studies.models import Study
 from studies.services.jobs import JobRefused
 
@@ -30,7 +31,7 @@ def read_comparison(options: dict[str, Any]) -> Comparison:
     )
     if (compared.before.rubric is None) != (compared.after.rubric is None):
         reason = "compare two versions (--from, --to) or two rounds (--from-round, --to-round)"
-        raise CommandError(reason, returncode=2)
+        raise CommandError(reason, returncode=WRONG_USAGE)
     return compared
 
 
@@ -38,13 +39,13 @@ class Command(BaseCommand):
     help = "Print what a change of the rubric did to the labels of the same pairs. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", help="the study's name in its address")
+        parser.add_argument("study", type=read_text, help="the study's name in its address")
         before = parser.add_mutually_exclusive_group(required=True)
         before.add_argument("--from", dest="before", type=int, metavar="N", help="earlier version")
-        before.add_argument("--from-round", metavar="NAME", help="earlier round")
+        before.add_argument("--from-round", type=read_text, metavar="NAME", help="earlier round")
         after = parser.add_mutually_exclusive_group(required=True)
         after.add_argument("--to", dest="after", type=int, metavar="N", help="later version")
-        after.add_argument("--to-round", metavar="NAME", help="later round")
+        after.add_argument("--to-round", type=read_text, metavar="NAME", help="later round")
         parser.add_argument(
             "--k", type=read_positive, help="depth of success@k and nDCG (default: the pool's)"
         )

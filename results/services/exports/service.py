@@ -5,10 +5,11 @@ import os
 import secrets
 import shutil
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from django.db import transaction
 from django.utils import timezone
 
 from results.consensus import Policy
@@ -120,7 +121,8 @@ def write_export(
     """Write the export to `path` and its manifest to `path` with `.manifest.json` appended.
 
     `beir` and `study` become a folder unless the name ends in `.zip`. Both appear only when
-    they are complete; a file of that name is replaced, a folder that holds something is not.
+    they are complete; an ordinary file of that name is replaced, a link, a device or a folder that
+    holds something is not.
     Raises ExportRefused, and OSError when the disk refuses.
     """
     found, request = _make_request(
@@ -139,11 +141,9 @@ def write_export(
                 _write_file(made, _make_chunks(found, request, manifest), manifest)
         text = json.dumps(manifest.as_json(), ensure_ascii=False, indent=2)
         account.write_text(f"{text}\n", encoding="utf-8")
-        if is_folder and path.is_dir():
-            path.rmdir()
-        os.replace(made, path)
-        os.replace(account, manifest_path(path))
-    _log_export(request, manifest, user)
+        with transaction.atomic():
+            _log_export(request, manifest, user)
+            _put_in_place(made, account, path)
     return manifest
 
 
@@ -247,12 +247,43 @@ def _refusing() -> Iterator[None]:
 
 
 def _check_place(path: Path, *, is_folder: bool) -> None:
+    if not path.name:
+        raise ExportRefused(f"{path} is a folder, and its manifest has no place; name a new one.")
     if not path.parent.is_dir():
         raise ExportRefused(f"The folder {path.parent} does not exist; make it first.")
-    if is_folder and path.exists() and not (path.is_dir() and not any(path.iterdir())):
+    _check_file(manifest_path(path))
+    if not is_folder:
+        _check_file(path)
+    elif os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise ExportRefused(f"{path} exists already; name a new folder, or remove that one.")
-    if not is_folder and path.is_dir():
-        raise ExportRefused(f"{path} is a folder; name a file.")
+
+
+def _check_file(path: Path) -> None:
+    """Raises ExportRefused where something stands that is no file to be replaced."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        kind = "link" if path.is_symlink() else "folder" if path.is_dir() else "device or pipe"
+        raise ExportRefused(
+            f"{path} is a {kind}, which would have to be replaced; name a file. An export is put "
+            "in place whole, with its manifest beside it."
+        )
+
+
+def _put_in_place(made: Path, account: Path, path: Path) -> None:
+    """The export and its manifest, or neither: an earlier manifest is put back where the export
+    cannot follow."""
+    manifest, earlier = manifest_path(path), account.with_suffix(".earlier")
+    with ExitStack() as undo:
+        if manifest.exists():
+            os.replace(manifest, earlier)
+            undo.callback(os.replace, earlier, manifest)
+        else:
+            undo.callback(manifest.unlink, missing_ok=True)
+        os.replace(account, manifest)
+        if made.is_dir() and path.is_dir():
+            path.rmdir()
+        os.replace(made, path)
+        undo.pop_all()
+    earlier.unlink(missing_ok=True)
 
 
 @contextmanager

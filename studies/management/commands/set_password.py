@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from studies.management.arguments import read_text
 from studies.services.people import PersonRefused, set_password
 
 
@@ -14,7 +15,9 @@ class Command(BaseCommand):
     help = "Read a password for an account from standard input (one line) and set it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="the account's name, as in study.yaml under people")
+        parser.add_argument(
+            "name", type=read_text, help="the account's name, as in study.yaml under people"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = read_password()

@@ -10,25 +10,27 @@ from studies.services.imports.report import ImportReport, Progress, no_progress
 WIDTH = 30
 
 
-def terminal_progress(stream: TextIO = sys.stderr) -> Progress:
-    """A progress bar on a terminal; nothing where the stream is no terminal."""
-    if not stream.isatty():
+def terminal_progress(stream: TextIO | None = None) -> Progress:
+    """A progress bar on a terminal (standard error's); nothing where the stream is none."""
+    terminal = stream or sys.stderr
+    if not terminal.isatty():
         return no_progress
 
     def show(done: int, total: int, message: str) -> None:
         filled = WIDTH * done // total if total else 0
         share = f"{done / total:4.0%}" if total else f"{done:,}"
-        stream.write(f"\r\033[K[{'#' * filled:<{WIDTH}}] {share} {message}")
-        stream.flush()
+        terminal.write(f"\r\033[K[{'#' * filled:<{WIDTH}}] {share} {message}")
+        terminal.flush()
 
     return show
 
 
-def clear_progress(stream: TextIO = sys.stderr) -> None:
+def clear_progress(stream: TextIO | None = None) -> None:
     """Take the bar away before a report is written."""
-    if stream.isatty():
-        stream.write("\r\033[K")
-        stream.flush()
+    terminal = stream or sys.stderr
+    if terminal.isatty():
+        terminal.write("\r\033[K")
+        terminal.flush()
 
 
 def format_report(report: ImportReport) -> str:
