@@ -28,6 +28,7 @@ TABS = (
     ("results:splits", gettext_noop("Where people split")),
     ("results:agreement", gettext_noop("Agreement")),
     ("results:final-labels", gettext_noop("Final labels")),
+    ("results:rounds", gettext_noop("Rounds")),
     ("results:revision", gettext_noop("Revisions")),
     ("results:exports", gettext_noop("Exports")),
 )

@@ -1,6 +1,15 @@
 from django.urls import path
 
-from results.views import adjudication, agreement, exports, final_labels, pairs, revision
+from results.views import (
+    adjudication,
+    agreement,
+    comparison,
+    exports,
+    final_labels,
+    pairs,
+    revision,
+    rounds,
+)
 
 app_name = "results"
 
@@ -12,6 +21,16 @@ urlpatterns = [
     path("results/splits/pairs.csv", pairs.pairs_csv, name="pairs-csv"),
     path("results/refresh/", agreement.refresh, name="refresh"),
     path("results/jobs/<uuid:job_id>/", agreement.job, name="job"),
+    path("results/rounds/", rounds.rounds, name="rounds"),
+    path("results/rounds/calibrate/", rounds.calibrate, name="calibrate"),
+    path("results/rounds/relabel/", rounds.relabel, name="relabel"),
+    path("results/rounds/close/", rounds.close, name="close-round"),
+    path("results/rounds/compute/", rounds.compute, name="compute-rounds"),
+    path("results/comparison/", comparison.comparison, name="comparison"),
+    path("results/comparison/open/", comparison.open_it, name="open-comparison"),
+    path("results/comparison/names/", comparison.names, name="comparison-names"),
+    path("results/comparison/notes.md", comparison.notes, name="calibration-notes"),
+    path("results/comparison/<uuid:pair_id>/", comparison.note, name="calibration-note"),
     path("results/revision/", revision.revision, name="revision"),
     path("results/revision/compute/", revision.compute, name="compute-revision"),
     path("results/revision/account.md", revision.markdown, name="revision-markdown"),

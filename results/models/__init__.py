@@ -1,5 +1,6 @@
 """What follows the collection: stored numbers, final labels, who is settling which pair."""
 
+from results.models.calibration import CalibrationNote
 from results.models.final_labels import Cause, Citation, FinalLabel
 from results.models.leases import Lease
 from results.models.outcomes import ChangedPair, PairOutcome
@@ -7,6 +8,7 @@ from results.models.reports import AgreementReport, RevisionAccount
 
 __all__ = [
     "AgreementReport",
+    "CalibrationNote",
     "Cause",
     "ChangedPair",
     "Citation",

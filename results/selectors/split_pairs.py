@@ -33,6 +33,7 @@ WITH label AS (
     WHERE NOT j.is_surplus
         AND (%(query_class)s::text IS NULL OR c.name = %(query_class)s)
         AND (%(annotators)s::text[] IS NULL OR m.name = ANY (%(annotators)s::text[]))
+        AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
         AND NOT EXISTS (SELECT FROM studies_controlpair k WHERE k.pair_id = p.id)
         AND (NOT %(is_current)s OR EXISTS (
             SELECT FROM results_pairoutcome o WHERE o.pair_id = p.id AND o.distance > 0))
@@ -94,7 +95,8 @@ JOIN studies_query q ON q.id = p.query_id
 JOIN studies_document d ON d.id = p.document_id
 LEFT JOIN studies_documenttext body ON body.document_id = d.id
 LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
-ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C"
+ORDER BY CASE WHEN %(by_query)s THEN 0 ELSE placed.place END,
+    q.external_id COLLATE "C", d.external_id COLLATE "C"
 LIMIT %(limit)s OFFSET %(offset)s
 """  # noqa: S608
 
@@ -124,12 +126,14 @@ class Wanted:
     """Which splits are asked for; what is left empty does not narrow.
 
     With `annotators` only their labels are looked at, so the splits are those among them.
-    `dimension` asks for splits in which at least one label cites it.
+    `dimension` asks for splits in which at least one label cites it, `pair` for that of one pair
+    (key).
     """
 
     query_class: str | None = None
     annotators: tuple[str, ...] = ()
     dimension: str | None = None
+    pair: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +192,19 @@ def list_groups(study: Study, scope: Scope, wanted: Wanted) -> list[SplitGroup]:
 
 
 def list_split_pairs(
-    study: Study, scope: Scope, wanted: Wanted, *, limit: int, offset: int = 0
+    study: Study,
+    scope: Scope,
+    wanted: Wanted,
+    *,
+    limit: int | None,
+    offset: int = 0,
+    by_query: bool = False,
 ) -> list[SplitPair]:
-    """Pairs in the order of their groups, with their labels. Raises UnknownScope."""
+    """Pairs in the order of their groups, or query by query, which tells nothing of who split.
+    Each has its labels. Raises UnknownScope."""
     values = _name_values(study, scope, wanted)
-    found = {
-        row[1]: SplitPair(*row)
-        for row in _fetch(PAIRS, values | {"limit": limit, "offset": offset})
-    }
+    window = {"limit": limit, "offset": offset, "by_query": by_query}
+    found = {row[1]: SplitPair(*row) for row in _fetch(PAIRS, values | window)}
     for _place, key, *told in _fetch(LABELS, values | {"pairs": list(found)}):
         found[key].labels.append(SplitLabel(*told))
     return list(found.values())
@@ -222,6 +231,7 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "query_class": wanted.query_class,
         "annotators": list(wanted.annotators) or None,
         "dimension": wanted.dimension,
+        "pair": wanted.pair,
     }
 
 

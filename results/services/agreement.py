@@ -22,11 +22,12 @@ from results.services.columns import (
     read_labels,
 )
 from results.services.scopes import Scope, ScopeRounds, find_rounds
+from results.services.self_agreement import describe_self_agreement
 from results.statistics.diagnosis import diagnose
 from results.statistics.intervals import RESAMPLES
 from results.statistics.report import describe_agreement, describe_splits
 from results.statistics.table import BoolArray, LabelTable
-from studies.models import Study
+from studies.models import Round, Study
 from studies.selectors import count_label_changes
 from studies.services.jobs import JobRefused
 
@@ -63,6 +64,12 @@ def compute_agreement(
             with_surplus=with_surplus,
         )
         finals = count_final_labels(study) if scope == Scope() else None
+        again = [
+            found
+            for round in rounds.labels
+            if scope.round is not None and round.kind == Round.Kind.RELABEL
+            for found in describe_self_agreement(study, round, resamples=resamples)
+        ]
     if not read.vocabulary.scale:
         raise JobRefused("The study has no rubric yet, so there is no scale to measure on.")
     described = read if with_controls else leave_controls_out(read)
@@ -78,6 +85,7 @@ def compute_agreement(
         "controls_left_out": _count_people(read) - _count_people(described),
         **measured,
         **_diagnose(described, table, measured["classes"]),
+        "self_agreement": again,
         "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
         "final_changes": final_changes,

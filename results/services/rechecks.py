@@ -1,19 +1,19 @@
 """After a change of the rubric: which labels it touches, and giving exactly those back."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.db.models import Avg, Max
+from django.db.models import Avg
 from django.utils.translation import gettext as _
 
-from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
+from annotation.models import CarriedLabel, Judgment
 from annotation.progress.pace import SECONDS_PER_PAIR, count_hours
-from annotation.services.claims import expiry_in
+from annotation.services.assignments import BATCH, add_round, assign_pairs
 from results.selectors.touched import CurrentLabel, stream_current_labels
 from studies.formats.records import RubricFile
-from studies.models import Member, Round, RoundQuery, RubricVersion, Study
+from studies.models import Member, Round, RubricVersion, Study
 from studies.rubric_diff import (
     Change,
     ClauseChange,
@@ -24,9 +24,7 @@ from studies.rubric_diff import (
     compare_rubrics,
 )
 from studies.services.log import record_action
-from studies.services.rubrics import describe_rubric
-
-BATCH = 2000
+from studies.services.rubrics import describe_rubric, list_examples
 
 
 class RecheckRefused(Exception):
@@ -92,7 +90,7 @@ def find_touched(
         for change in diff.changes:
             key = name_change(change)
             found.by_change.setdefault(key, TouchedBy(key, change))
-    examples = _list_examples(target)
+    examples = list_examples(target)
     for label in stream_current_labels(study, up_to=version.number):
         if label.version == version.number:
             found.valid += 1
@@ -162,14 +160,10 @@ def open_recheck(
     found = find_touched(study, version, chosen=chosen)
     if not found.back:
         raise RecheckRefused(_("There is no pair to give back: no round was opened."))
-    round = Round.objects.create(
-        study=study,
-        name=_name_round(study, version),
-        kind=Round.Kind.RECHECK,
-        rubric_version=version,
-        position=_next_position(study),
+    round = add_round(
+        study, f"recheck-{version.number}", kind=Round.Kind.RECHECK, rubric_version=version
     )
-    _assign(round, found.back)
+    assign_pairs(round, found.back)
     carry_forward(found, by=by)
     record_action(
         study,
@@ -224,38 +218,6 @@ def carry_all_untouched(*, study: Study, version: RubricVersion, by: Member) -> 
     return carry_forward(found, by=by)
 
 
-def _assign(round: Round, labels: Iterable[CurrentLabel]) -> None:
-    """Assign each pair to the annotator of its label, and hold its query for them."""
-    annotators: dict[int, dict[int, None]] = defaultdict(dict)
-    rows = []
-    for label in labels:
-        annotators[label.query].setdefault(label.annotator)
-        rows.append(RoundAssignment(round=round, pair_id=label.pair, annotator_id=label.annotator))
-    RoundAssignment.objects.bulk_create(rows, batch_size=BATCH)
-    queries = RoundQuery.objects.bulk_create(
-        (
-            RoundQuery(round=round, query_id=query, annotators=len(found))
-            for query, found in annotators.items()
-        ),
-        batch_size=BATCH,
-    )
-    Claim.objects.bulk_create(_hold(round, queries, annotators), batch_size=BATCH)
-
-
-def _hold(
-    round: Round, queries: Iterable[RoundQuery], annotators: dict[int, dict[int, None]]
-) -> Iterator[Claim]:
-    expires_at = expiry_in(round)
-    for round_query in queries:
-        for slot, annotator in enumerate(annotators[round_query.query_id], start=1):
-            yield Claim(
-                round_query=round_query,
-                annotator_id=annotator,
-                slot=slot,
-                expires_at=expires_at,
-            )
-
-
 def _compare_with_earlier(
     study: Study, version: RubricVersion, target: RubricFile
 ) -> dict[int, RubricDiff]:
@@ -263,26 +225,6 @@ def _compare_with_earlier(
     return {one.number: compare_rubrics(describe_rubric(one), target) for one in earlier}
 
 
-def _list_examples(rubric: RubricFile) -> set[tuple[str, str]]:
-    return {
-        (example.query, example.document)
-        for grade in rubric.grades or []
-        for example in grade.examples
-    }
-
-
 def _is_example(label: CurrentLabel, examples: set[tuple[str, str]]) -> bool:
     queries, documents = label.texts
     return any((query, document) in examples for query in queries for document in documents)
-
-
-def _name_round(study: Study, version: RubricVersion) -> str:
-    name = f"recheck-{version.number}"
-    taken = set(study.rounds.values_list("name", flat=True))
-    numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(one for one in numbered if one not in taken)
-
-
-def _next_position(study: Study) -> int:
-    last: int | None = study.rounds.aggregate(last=Max("position"))["last"]
-    return 0 if last is None else last + 1

@@ -6,8 +6,8 @@ workers and commands call.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -52,6 +52,8 @@ def run_agreement(
     """
     from results.services.agreement import compute_agreement
 
+    # Before anything is read: numbers of a round are its last ones when asked for after its close.
+    began = timezone.now()
     payload = compute_agreement(study, scope=scope, step=_count_steps(progress))
     report, _is_new = AgreementReport.objects.update_or_create(
         study=study,
@@ -59,7 +61,7 @@ def run_agreement(
         defaults={
             "payload": payload,
             "label_changes": payload["label_changes"],
-            "computed_at": datetime.fromisoformat(payload["computed_at"]),
+            "computed_at": began,
         },
     )
     return report

@@ -85,6 +85,7 @@ def describe_agreement(
         "labels": _by_grade(people_labels, table.scale),
         "raw_agreement": _describe_raw_agreement(grades),
         "splits": rate.splits,
+        "splits_interval95": _bounds(rate.interval),
         "cohen_kappa": kappas,
         "krippendorff_alpha": _describe_alphas(grades, table.scale, resamples),
         "gwet_ac1": _value(gwet_ac1_of(grades), "pairs"),

@@ -225,6 +225,21 @@ def describe_rubric(version: RubricVersion) -> RubricFile:
     )
 
 
+def list_examples(rubric: RubricFile) -> set[tuple[str, str]]:
+    """What the rubric's examples call their query and their document by."""
+    return {
+        (example.query, example.document)
+        for grade in rubric.grades or []
+        for example in grade.examples
+    }
+
+
+def list_published_examples(study: Study) -> set[tuple[str, str]]:
+    """The examples of every published version of the study."""
+    published = study.rubric_versions.filter(published_at__isnull=False)
+    return {found for version in published for found in list_examples(describe_rubric(version))}
+
+
 def _grade_spec(grade: Grade) -> GradeSpec:
     return GradeSpec(
         value=grade.value,

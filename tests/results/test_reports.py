@@ -38,6 +38,7 @@ KEYS = {
     "cohen_kappa", "krippendorff_alpha", "gwet_ac1", "classes", "annotators", "machine_kappa",
     "computed_at", "active_seconds", "leniency", "study_verdict", "study_advice",
     "study_sentences", "decided_by", "decided_by_on_splits", "missing", "controls_left_out",
+    "splits_interval95", "self_agreement",
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ TOP_KEYS = [
     "labels",
     "raw_agreement",
     "splits",
+    "splits_interval95",
     "cohen_kappa",
     "krippendorff_alpha",
     "gwet_ac1",

@@ -1,0 +1,227 @@
+"""What the page of rounds shows: calibration rounds beside each other, and self-agreement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.progress.counts import count_labels
+from annotation.progress.pace import measure_pace
+from annotation.services import calibrations, relabels
+from results.contexts import Link, list_tabs
+from results.models import AgreementReport
+from results.selectors.blindness import find_blinding_rounds
+from results.selectors.calibration import list_reports, list_rounds, list_waiting_scopes
+from results.selectors.reports import COMPUTE_AGREEMENT
+from results.services.scopes import Scope
+from results.wording import as_duration, as_words
+from studies.access import StudyAccess
+from studies.models import Role, Round, Study
+
+COMPARED = (Round.Kind.CALIBRATION, Round.Kind.RELABEL)
+Bounds = tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure with its interval; `value` None goes with a `reason`."""
+
+    value: float | None
+    interval: Bounds = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFigures:
+    """A round and, once it is closed and computed, its numbers. `state` is open, planned,
+    computing, missing (closed, without numbers) or ready."""
+
+    name: str
+    kind: str
+    number: int
+    queries: int
+    opens_at: datetime
+    closed_at: datetime | None
+    state: str
+    pairs: int = 0
+    splits: int = 0
+    rate: Figure | None = None
+    alpha: Figure | None = None
+    kappas: Mapping[tuple[str, str], Figure] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KappaRow:
+    """κ of two annotators, round by round; None where they do not meet."""
+
+    a: str
+    b: str
+    figures: Sequence[Figure | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfRow:
+    """Somebody's labels in a relabel round against their own earlier ones."""
+
+    round: str
+    name: str
+    pairs: int
+    observed: float | None
+    expected: float | None
+    kappa: Figure
+    band: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be opened: who is to judge how much, or why nothing can be."""
+
+    number: int
+    loads: Sequence[tuple[str, int, str]]
+    obstacle: str
+    available: int = 0
+    queries: int = 0
+    classes: Mapping[str, int] | None = None
+    rubric_number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsPage:
+    """`hidden_by` names rounds for whose sake the numbers stay closed to this person."""
+
+    study: Study
+    tabs: Sequence[Link]
+    hidden_by: Sequence[str]
+    rounds: Sequence[RoundFigures]
+    kappas: Sequence[KappaRow]
+    relabels: Sequence[RoundFigures]
+    selves: Sequence[SelfRow]
+    open_rounds: Sequence[RoundFigures]
+    calibration: Preview
+    relabel: Preview
+    may_open: bool
+    problem: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether numbers of a closed round are still to be asked for."""
+        return any(one.state == "missing" for one in (*self.rounds, *self.relabels))
+
+
+def show_rounds(access: StudyAccess, *, queries: int, each: int, problem: str = "") -> RoundsPage:
+    study = access.study
+    every = list_rounds(study, *Round.Kind)
+    found = [one for one in every if one.kind in COMPARED]
+    hidden_by = find_blinding_rounds(access.member, every)
+    reports = {} if hidden_by else list_reports(study, found)
+    waiting = list_waiting_scopes(study, COMPUTE_AGREEMENT)
+    shown = {
+        kind: [show_round(one, reports.get(one.name), waiting) for one in found if one.kind == kind]
+        for kind in COMPARED
+    }
+    pace = measure_pace(count_labels(study).values())
+    return RoundsPage(
+        study=study,
+        tabs=list_tabs(study, Scope(), "results:rounds"),
+        hidden_by=hidden_by,
+        rounds=shown[Round.Kind.CALIBRATION],
+        kappas=list_kappas(shown[Round.Kind.CALIBRATION]),
+        relabels=shown[Round.Kind.RELABEL],
+        selves=[
+            read_self(one.name, row)
+            for one in shown[Round.Kind.RELABEL]
+            if one.name in reports
+            for row in reports[one.name].payload["self_agreement"]
+        ],
+        open_rounds=[
+            show_round(one, None, set())
+            for one in every
+            if one.closed_at is None and one.kind != Round.Kind.CALIBRATION
+        ],
+        calibration=preview_calibration(study, queries, pace),
+        relabel=preview_relabel(study, each, pace),
+        may_open=access.member.has_role(Role.ADMIN),
+        problem=problem,
+    )
+
+
+def show_round(round: Round, report: AgreementReport | None, waiting: set[str]) -> RoundFigures:
+    frame: dict[str, Any] = {
+        "name": round.name,
+        "kind": round.get_kind_display(),
+        "number": round.rubric_version.number,
+        "queries": round.size,  # type: ignore[attr-defined]
+        "opens_at": round.opens_at,
+        "closed_at": round.closed_at,
+    }
+    if round.closed_at is None:
+        return RoundFigures(**frame, state="open" if round.is_open else "planned")
+    if report is None:
+        is_asked = Scope(round=round.name).key in waiting
+        return RoundFigures(**frame, state="computing" if is_asked else "missing")
+    payload = report.payload
+    pairs, splits = payload["pairs_labelled_twice"], payload["splits"]
+    return RoundFigures(
+        **frame,
+        state="ready",
+        pairs=pairs,
+        splits=splits,
+        rate=Figure(splits / pairs if pairs else None, read_bounds(payload["splits_interval95"])),
+        alpha=read_figure(payload["krippendorff_alpha"]["nominal"], "value"),
+        kappas={
+            (entry["a"], entry["b"]): read_figure(entry, "nominal")
+            for entry in payload["cohen_kappa"]
+            if entry["pairs"]
+        },
+    )
+
+
+def read_figure(entry: Mapping[str, Any], name: str) -> Figure:
+    reason = entry.get("reason") or entry.get("interval95_reason")
+    return Figure(entry[name], read_bounds(entry["interval95"]), as_words(reason))
+
+
+def read_bounds(interval: Sequence[float] | None) -> Bounds:
+    return None if interval is None else (interval[0], interval[1])
+
+
+def list_kappas(rounds: Sequence[RoundFigures]) -> list[KappaRow]:
+    both = dict.fromkeys(pair for one in rounds for pair in one.kappas or {})
+    return [KappaRow(*pair, [(one.kappas or {}).get(pair) for one in rounds]) for pair in both]
+
+
+def read_self(round_name: str, row: Mapping[str, Any]) -> SelfRow:
+    return SelfRow(
+        round=round_name,
+        name=row["name"],
+        pairs=row["pairs"],
+        observed=row["observed"],
+        expected=row["expected"],
+        kappa=read_figure(row, "kappa"),
+        band=as_words(row["band"]),
+    )
+
+
+def preview_calibration(study: Study, queries: int, pace: float) -> Preview:
+    plan = calibrations.plan_calibration(study, queries)
+    return Preview(
+        number=queries,
+        loads=[(name, plan.pairs, as_duration(plan.pairs * pace)) for name in plan.team],
+        obstacle=calibrations.find_obstacle(plan),
+        available=plan.available,
+        queries=len(plan.queries),
+        classes={name or _("without a class"): count for name, count in plan.classes.items()},
+        rubric_number=plan.rubric_version.number if plan.rubric_version else None,
+    )
+
+
+def preview_relabel(study: Study, each: int, pace: float) -> Preview:
+    plan = relabels.plan_relabel(study, each)
+    return Preview(
+        number=each,
+        loads=[(name, count, as_duration(count * pace)) for name, count in plan.loads.items()],
+        obstacle=relabels.find_obstacle(plan),
+        rubric_number=plan.rubric_version.number if plan.rubric_version else None,
+    )
