@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Judgment, RoundAssignment
-from studies.models import Pair, Round
+from studies.models import Round
 
 ASSIGNED_KINDS = (Round.Kind.RECHECK, Round.Kind.RELABEL)
 
@@ -13,16 +13,6 @@ def is_assigned(round: Round) -> bool:
     if round.kind not in ASSIGNED_KINDS:
         return False
     return RoundAssignment.objects.filter(round=round).exists()
-
-
-def keep_assigned(pairs: QuerySet[Pair], round: Round, annotator_id: int) -> QuerySet[Pair]:
-    """Of these pairs those that the annotator meets in the round: all, or those assigned."""
-    if not is_assigned(round):
-        return pairs
-    assigned = RoundAssignment.objects.filter(
-        round=round, annotator=annotator_id, pair=OuterRef("pk")
-    )
-    return pairs.filter(Exists(assigned))
 
 
 def leave_out_judged_anew(labels: QuerySet[Judgment]) -> QuerySet[Judgment]:

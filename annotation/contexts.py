@@ -15,12 +15,14 @@ from studies.rubric_contexts import ShownChange
 
 @dataclass(frozen=True, slots=True)
 class BlindItem:
-    """A pair as its judge sees it. `body` is escaped or sanitised already."""
+    """A pair as its judge sees it. `body` is escaped or sanitised already; `query_class` is what
+    the class is called on the page, `class_name` what the rubric calls it."""
 
     pair_id: str
     query: str
     query_context: str
     query_class: str
+    class_name: str
     document_title: str
     document_format: str
     body: SafeString

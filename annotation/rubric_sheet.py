@@ -13,16 +13,16 @@ RESERVED_KEYS = frozenset("NRUZ")
 
 
 def get_rubric_sheet(version_id: int, query_class: str) -> RubricSheet:
-    """The sheet of a published version for queries of one class ("" for none)."""
-    sheet = _sheet_of_published(version_id, query_class)
-    return sheet if sheet is not None else lay_out(get_rubric_with_parts(version_id), query_class)
+    """The sheet of a version for queries of one class ("" for none)."""
+    version = get_rubric_with_parts(version_id)
+    lay = keep_sheet if version.published_at else lay_out
+    return lay(version, query_class)
 
 
 @lru_cache(maxsize=256)
-def _sheet_of_published(version_id: int, query_class: str) -> RubricSheet | None:
-    """Published versions never change, so their sheets are kept; a draft's is not."""
-    version = get_rubric_with_parts(version_id)
-    return lay_out(version, query_class) if version.published_at else None
+def keep_sheet(version: RubricVersion, query_class: str) -> RubricSheet:
+    """The sheet of a published version, which never changes; a draft's is not kept."""
+    return lay_out(version, query_class)
 
 
 def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:

@@ -3,12 +3,11 @@
 import uuid
 from collections.abc import Mapping
 
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation import selectors
+from annotation.blind_items import read_blind_item
 from annotation.contexts import (
     BlindItem,
     FormValues,
@@ -19,37 +18,44 @@ from annotation.contexts import (
     RubricChanged,
 )
 from annotation.models import Judgment
-from annotation.rendering import render_document
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import as_label, describe_state
 from annotation.services.queue import next_pair
 from annotation.services.rubric_notices import find_version_known
 from annotation.tokens import ShownPair
-from studies.models import Document, Member, Pair, Query, Round, RubricVersion, Study
+from studies.models import Document, Member, Pair, Round, RubricVersion
 from studies.rubric_contexts import show_diff
 from studies.selectors import list_open_rounds
 
 
 def show_next(
-    annotator: Member, *, notice: str = ""
+    annotator: Member, *, notice: str = "", latest: Judgment | None = None
 ) -> JudgeContext | RubricChanged | NothingToJudge:
     """The next pair for the annotator, what changed in the rubric before it, or why there is
-    none."""
+    none. `latest` is the annotator's latest label, where the caller knows it."""
     found = next_pair(annotator)
     if found is None:
         return explain_nothing(annotator, notice=notice)
-    known = find_version_known(annotator, found.round)
+    known = find_version_known(annotator, found.round, found.version_told)
     if known is not None:
         return tell_rubric_change(annotator, found.round, known, notice=notice)
+    item = read_blind_item(annotator.study, found.pair_id)
     shown = ShownPair(
         annotator_id=annotator.pk,
         round_id=found.round.pk,
         rubric_version_id=found.round.rubric_version_id,
-        pair_id=found.pair.public_id,
+        pair_id=uuid.UUID(item.pair_id),
         shown_at=timezone.now(),
     )
-    progress = Progress(done=selectors.count_own_labels(annotator), left=found.left)
-    return lay_out_pair(annotator, found.round, found.pair, shown, progress=progress, notice=notice)
+    return lay_out_pair(
+        annotator,
+        found.round,
+        item,
+        shown,
+        progress=Progress(done=found.labelled, left=found.left),
+        notice=notice,
+        undo_id=str(latest.public_id) if latest else selectors.get_latest_label_id(annotator),
+    )
 
 
 def tell_rubric_change(
@@ -76,19 +82,20 @@ def show_again(
     errors: Mapping[str, str],
 ) -> JudgeContext | None:
     """The same pair with what was typed and what is wrong with it; None if it is gone."""
-    pair = (
-        Pair.objects.select_related("query__query_class", "document__body")
-        .filter(public_id=shown.pair_id, study=annotator.study_id)
-        .first()
-    )
+    pair = Pair.objects.filter(public_id=shown.pair_id, study=annotator.study_id).first()
     round = Round.objects.filter(pk=shown.round_id, study=annotator.study_id).first()
     if pair is None or round is None:
         return None
-    progress = Progress(
-        done=selectors.count_own_labels(annotator), left=selectors.count_left(annotator)
-    )
     return lay_out_pair(
-        annotator, round, pair, shown, progress=progress, key=key, values=values, errors=errors
+        annotator,
+        round,
+        read_blind_item(annotator.study, pair.pk),
+        shown,
+        progress=count_progress(annotator),
+        key=key,
+        values=values,
+        errors=errors,
+        undo_id="" if shown.judgment_id else selectors.get_latest_label_id(annotator),
     )
 
 
@@ -111,18 +118,26 @@ def show_own_label(annotator: Member, judgment: Judgment) -> JudgeContext:
         is_unsure=label.is_unsure,
         note=label.note,
     )
-    progress = Progress(
-        done=selectors.count_own_labels(annotator), left=selectors.count_left(annotator)
-    )
     return lay_out_pair(
-        annotator, judgment.round, judgment.pair, shown, progress=progress, values=values
+        annotator,
+        judgment.round,
+        read_blind_item(annotator.study, judgment.pair_id),
+        shown,
+        progress=count_progress(annotator),
+        values=values,
+    )
+
+
+def count_progress(annotator: Member) -> Progress:
+    return Progress(
+        done=selectors.count_own_labels(annotator), left=selectors.count_left(annotator)
     )
 
 
 def lay_out_pair(
     annotator: Member,
     round: Round,
-    pair: Pair,
+    item: BlindItem,
     shown: ShownPair,
     *,
     progress: Progress,
@@ -130,49 +145,23 @@ def lay_out_pair(
     values: FormValues | None = None,
     errors: Mapping[str, str] | None = None,
     notice: str = "",
+    undo_id: str = "",
 ) -> JudgeContext:
-    query_class = pair.query.query_class
     return JudgeContext(
         study_slug=annotator.study.slug,
         study_title=annotator.study.title,
         round_name=round.name,
-        rubric=get_rubric_sheet(shown.rubric_version_id, query_class.name if query_class else ""),
-        item=blind(annotator.study, pair),
+        rubric=get_rubric_sheet(shown.rubric_version_id, item.class_name),
+        item=item,
         token=shown.sign(),
         key=str(key or uuid.uuid4()),
         progress=progress,
         values=values or FormValues(),
         errors=errors or {},
         notice=notice,
-        undo_id="" if shown.judgment_id else selectors.get_latest_label_id(annotator),
+        undo_id=undo_id,
         is_revision=bool(shown.judgment_id),
     )
-
-
-def blind(study: Study, pair: Pair) -> BlindItem:
-    """Everything a judge may know of the pair, and nothing else."""
-    query, document = pair.query, pair.document
-    body = getattr(document, "body", None)
-    text = body.text if body else ""
-    image = bool(body and body.image)
-    return BlindItem(
-        pair_id=str(pair.public_id),
-        query=query.text,
-        query_context=query.context,
-        query_class=name_class(query),
-        document_title=document.title,
-        document_format=document.format,
-        body=render_document(text, document.format) if text else SafeString(""),
-        image_url=reverse("annotation:image", args=[study.slug, pair.public_id]) if image else "",
-        is_missing=not text.strip() and not image,
-        effective_date=document.effective_date,
-        is_superseded=bool(document.superseded_by),
-    )
-
-
-def name_class(query: Query) -> str:
-    query_class = query.query_class
-    return (query_class.title or query_class.name) if query_class else ""
 
 
 def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:

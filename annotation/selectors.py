@@ -1,43 +1,17 @@
 """What an annotator holds, and what they have done."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.assigned import keep_assigned, leave_out_judged_anew
+from annotation.assigned import leave_out_judged_anew
+from annotation.desk import read_desks
 from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.quotas import count_allowance
-from studies.models import Member, Pair, Quota, Round
+from studies.models import Member, Pair, Quota
 from studies.selectors import list_open_rounds
-
-
-def list_held_claims(round: Round, annotator: Member) -> list[Claim]:
-    return list(
-        Claim.objects.filter(
-            round_query__round=round,
-            annotator=annotator,
-            state=Claim.State.HELD,
-            expires_at__gt=timezone.now(),
-        )
-        .select_related("round_query")
-        .order_by("pk")
-    )
-
-
-def list_unlabelled_pairs(
-    round: Round, annotator: Member, queries: Sequence[int]
-) -> Sequence[Pair]:
-    """The pairs of these queries without this annotator's label; keys and ids only."""
-    own = Judgment.objects.filter(round=round, annotator=annotator, pair=OuterRef("pk"))
-    pairs = Pair.objects.filter(query__in=queries).exclude(Exists(own)).order_by()
-    return list(
-        keep_assigned(pairs, round, annotator.pk)
-        .select_related("query", "document")
-        .only("pk", "query__external_id", "document__external_id")
-    )
 
 
 def get_pair(pair_id: int) -> Pair:
@@ -48,13 +22,7 @@ def get_pair(pair_id: int) -> Pair:
 def count_left(annotator: Member) -> int:
     """Pairs still to be had in open rounds, as of the annotator's latest claims: those of held
     queries without a label, and those of queries that could be taken."""
-    left = 0
-    for round in list_open_rounds(annotator.study):
-        claims = list_held_claims(round, annotator)
-        held = [claim.round_query.query_id for claim in claims]
-        left += len(list_unlabelled_pairs(round, annotator, held))
-        left += min((claim.open_pairs for claim in claims), default=0)
-    return left
+    return sum(desk.left for desk in read_desks(annotator))
 
 
 def count_own_labels(annotator: Member) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
@@ -29,10 +30,30 @@ def list_open_rounds(study: Study) -> Sequence[Round]:
 
 
 def get_rubric_with_parts(version_id: int) -> RubricVersion:
-    """A rubric version with grades, dimensions, clauses and edge cases, in five queries."""
-    return RubricVersion.objects.prefetch_related(
+    """A rubric version with grades, dimensions, clauses and edge cases, in five queries; a
+    published one is kept, because it never changes."""
+    try:
+        return _keep_published(version_id)
+    except _IsDraft as draft:
+        return draft.version
+
+
+class _IsDraft(Exception):
+    """Raised so that a draft is not kept."""
+
+    def __init__(self, version: RubricVersion) -> None:
+        super().__init__(version.pk)
+        self.version = version
+
+
+@lru_cache(maxsize=64)
+def _keep_published(version_id: int) -> RubricVersion:
+    version = RubricVersion.objects.prefetch_related(
         "grades", "dimensions__clauses__classes", "edge_cases"
     ).get(pk=version_id)
+    if version.published_at is None:
+        raise _IsDraft(version)
+    return version
 
 
 def count_label_changes(study: Study) -> int:

@@ -9,21 +9,20 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.core.cache import cache
-from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.assigned import is_assigned, keep_assigned
+from annotation import statements
+from annotation.assigned import is_assigned
 from annotation.models import Claim, Judgment, RoundAssignment
+from annotation.services.offers import list_open_queries, read_value
 from annotation.services.quotas import is_within_quota, list_allowed
-from annotation.shuffle import Shuffler
 from studies.models import Member, Pair, Round, RoundQuery, Study
 from studies.services.log import record_action
 
 # Longer than any study.
 ASSIGNED_HOLD = timedelta(days=36500)
-PAIR_COUNTS_KEPT = 60  # seconds
 
 
 def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
@@ -59,62 +58,6 @@ def try_to_claim(
         if not is_within_quota(round_query, annotator):
             return None
         return take_place(round_query, annotator=annotator, open_pairs=open_pairs)
-
-
-def list_open_queries(
-    *, round: Round, annotator: Member, count_anew: bool = False
-) -> dict[int, int]:
-    """The queries of the round that the annotator could take now, in this annotator's order: key
-    in the round -> number of pairs.
-
-    The order is computed over all queries of the round before the taken ones are left out:
-    otherwise the overlap, which comes first, would come first at every claim.
-    """
-    in_force = Q(claims__state=Claim.State.FINISHED) | Q(
-        claims__state=Claim.State.HELD, claims__expires_at__gt=timezone.now()
-    )
-    own = Claim.objects.filter(round_query=OuterRef("pk"), annotator=annotator)
-    rows = (
-        RoundQuery.objects.filter(round=round)
-        .annotate(
-            taken=Count("claims", filter=in_force),
-            is_own=Exists(own.exclude(state=Claim.State.LAPSED)),
-        )
-        .values_list("pk", "query_id", "query__external_id", "annotators", "taken", "is_own")
-    )
-    pairs = count_pairs_by_query(round.study_id, anew=count_anew)
-    slots: dict[str, int | None] = {}
-    is_open: dict[str, tuple[int, int]] = {}
-    for key, query_id, item, annotators, taken, is_own in rows:
-        slots[item] = annotators
-        if query_id in pairs and not is_own and (annotators is None or taken < annotators):
-            is_open[item] = (key, pairs[query_id])
-    shuffler = shuffle_for(annotator, round)
-    ordered = shuffler.order_queries(slots, find_overlap(slots))
-    return dict(is_open[item] for item in ordered if item in is_open)
-
-
-def shuffle_for(annotator: Member, round: Round) -> Shuffler:
-    """This annotator's order in the round. It is keyed by names, and used on external ids, so
-    that a study keeps its orders when it moves to another installation."""
-    return Shuffler(annotator.study.seed, round.name, annotator.name)
-
-
-def count_pairs_by_query(study_id: int, *, anew: bool = False) -> dict[int, int]:
-    """Number of pairs of each query that has any; at most a minute old unless asked `anew`."""
-    key = f"pairs-by-query:{study_id}"
-    counts: dict[int, int] | None = None if anew else cache.get(key)
-    if counts is None:
-        rows = Pair.objects.filter(study=study_id).order_by().values_list("query")
-        counts = dict(rows.annotate(Count("pk")))
-        cache.set(key, counts, PAIR_COUNTS_KEPT)
-    return counts
-
-
-def find_overlap(slots: Mapping[str, int | None]) -> frozenset[str]:
-    """The items that more annotators share than the least shared ones do."""
-    least = min((count for count in slots.values() if count is not None), default=None)
-    return frozenset(item for item, count in slots.items() if count is None or count != least)
 
 
 def take_place(
@@ -158,11 +101,10 @@ def lapse_expired_claims(round_query: RoundQuery) -> None:
     ).update(state=Claim.State.LAPSED, slot=None)
 
 
-def reclaim(round_query: RoundQuery, *, annotator: Member) -> Claim | None:
-    """Return the annotator's claim in force on a locked row, taken anew if it had lapsed and a
-    place is free; None when there never was one, others have all places, or an admin gave the
-    query to others."""
-    claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
+def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) -> Claim | None:
+    """Of the annotator's claim on a locked row, return the claim in force: itself, or taken anew
+    if it had lapsed and a place is free. None when there never was one, others have all places, or
+    an admin gave the query to others."""
     if claim is None or claim.state == Claim.State.RELEASED:
         return None
     claim.round_query = round_query
@@ -179,25 +121,31 @@ def settle_claim(claim: Claim) -> Counter[int]:
     the number of labels set aside by annotator, for their `label_changes`.
     """
     round_query = claim.round_query
-    own = Judgment.objects.filter(
-        round=round_query.round_id, annotator=claim.annotator_id, pair=OuterRef("pk")
-    )
-    pairs = Pair.objects.filter(query=round_query.query_id).exclude(Exists(own))
-    is_unfinished = keep_assigned(pairs, round_query.round, claim.annotator_id).exists()
-    claim.state = Claim.State.HELD if is_unfinished else Claim.State.FINISHED
+    gives_single_pairs = is_assigned(round_query.round)
     claim.expires_at = expiry_in(round_query.round)
-    claim.save(update_fields=["state", "expires_at"])
-    return Counter() if is_unfinished else set_surplus_aside(round_query)
+    claim.state = read_value(
+        statements.SETTLE_ASSIGNED_CLAIM if gives_single_pairs else statements.SETTLE_CLAIM,
+        claim=claim.pk,
+        round=round_query.round_id,
+        query=round_query.query_id,
+        annotator=claim.annotator_id,
+        expires_at=claim.expires_at,
+    )
+    if claim.state == Claim.State.HELD:
+        return Counter()
+    return set_surplus_aside(round_query)
 
 
 @transaction.atomic
-def finish_labelled_query(claim: Claim) -> None:
+def finish_labelled_query(claim_id: int) -> None:
     """Settle a claim whose pairs were all labelled in another way than by judging them here."""
+    key = Claim.objects.values_list("round_query", flat=True).get(pk=claim_id)
     round_query = (
         RoundQuery.objects.select_for_update(of=("self",))
         .select_related("round__study", "query")
-        .get(pk=claim.round_query_id)
+        .get(pk=key)
     )
+    claim = Claim.objects.get(pk=claim_id)
     claim.round_query = round_query
     count_label_changes(settle_claim(claim))
 
@@ -252,5 +200,7 @@ def expiry(study: Study) -> datetime:
 def count_label_changes(changes: Mapping[int, int]) -> None:
     """Add to the members' `label_changes`, in the order of their keys so that two
     transactions that touch the same members wait rather than deadlock."""
-    for annotator_id, count in sorted(changes.items()):
-        Member.objects.filter(pk=annotator_id).update(label_changes=F("label_changes") + count)
+    with connection.cursor() as cursor:
+        for member, count in sorted(changes.items()):
+            parameters = {"member": member, "changes": count}
+            cursor.execute(statements.COUNT_LABEL_CHANGES, parameters)

@@ -5,13 +5,16 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation import statements
 from annotation.models import CarriedLabel, Claim, Judgment
 from annotation.services.claims import count_label_changes, reclaim, settle_claim
 from annotation.tokens import ShownPair
-from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery
+from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery, RubricVersion
+from studies.rows import build_parts, insert_row
+from studies.selectors import get_rubric_with_parts
 from studies.services.log import record_action
 from studies.services.rounds import hold_round
 
@@ -68,27 +71,20 @@ def record_judgment(
     Everything happens under the lock of the query's row in the round, so that a double click,
     two tabs and a retry are told apart from one another by what is already there.
     """
-    pair = (
-        Pair.objects.select_related("query", "document")
-        .filter(public_id=shown.pair_id, study=annotator.study_id)
-        .first()
-    )
-    if pair is None:
+    locked = lock_pair(shown.round_id, shown.pair_id, annotator)
+    if locked is None:
         return Outcome("not_held")
-    is_open = hold_round(shown.round_id)
-    round_query = lock_round_query(shown.round_id, pair.query_id)
-    if round_query is None:
-        return Outcome("not_held")
-    existing = find_label(shown.round_id, pair, annotator)
-    if existing is not None:
-        is_same = as_label(existing) == label
-        return Outcome("repeated" if is_same else "outdated", existing)
-    if Action.objects.filter(key=key).exists():
+    round_query, pair = locked
+    standing = read_standing(round_query, pair, annotator, key)
+    if standing.label_id is not None:
+        existing = Judgment.objects.select_related("decided_by", "clause").get(pk=standing.label_id)
+        return Outcome("repeated" if as_label(existing) == label else "outdated", existing)
+    if standing.is_key_used:
         return Outcome("outdated")
-    if not is_open:
+    if not round_query.round.is_open:
         return Outcome("closed")
-    claim = reclaim(round_query, annotator=annotator)
-    if claim is None and not has_lost_place(round_query, annotator):
+    claim = reclaim(standing.claim, round_query, annotator=annotator)
+    if claim is None and standing.claim is None:
         return Outcome("not_held")
     judgment = Judgment(
         round=round_query.round,
@@ -156,10 +152,11 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
         return Outcome("outdated")
     if not hold_round(latest.round_id):
         return Outcome("closed", latest)
-    round_query = lock_round_query(latest.round_id, latest.pair.query_id)
+    locked = lock_pair(latest.round_id, latest.pair.public_id, annotator)
     judgment = Judgment.objects.select_related(*WITH_EVENT).filter(pk=latest.pk).first()
-    if judgment is None or round_query is None:
+    if judgment is None or locked is None:
         return Outcome("outdated")
+    round_query, _ = locked
     record_action(
         judgment.round.study,
         "judgment.undone",
@@ -168,7 +165,8 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
         data=describe_event(judgment),
     )
     judgment.delete()
-    claim = reclaim(round_query, annotator=annotator)
+    claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
+    claim = reclaim(claim, round_query, annotator=annotator)
     changes = Counter({annotator.pk: 1})
     if claim is not None:
         changes += settle_claim(claim)
@@ -176,21 +174,49 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
     return Outcome("recorded", judgment)
 
 
-def lock_round_query(round_id: int, query_id: int) -> RoundQuery | None:
-    return (
-        RoundQuery.objects.select_for_update(of=("self",))
-        .select_related("round__study", "query")
-        .filter(round=round_id, query=query_id)
-        .first()
-    )
+def lock_pair(
+    round_id: int, pair_id: uuid.UUID, annotator: Member
+) -> tuple[RoundQuery, Pair] | None:
+    """Lock the query of the annotator's study that the pair belongs to, in the round; None when
+    the round has no such pair. Its round cannot be closed until the transaction ends."""
+    parameters: dict[str, Any] = {"round": round_id, "pair": pair_id, "study": annotator.study_id}
+    with connection.cursor() as cursor:
+        cursor.execute(statements.LOCK_PAIR, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    round_query, round, pair, query, document = build_parts(row, *statements.LOCKED)
+    round.study = annotator.study
+    round_query.round, round_query.query = round, query
+    pair.query, pair.document = query, document
+    return round_query, pair
 
 
-def find_label(round_id: int, pair: Pair, annotator: Member) -> Judgment | None:
-    return (
-        Judgment.objects.select_related("decided_by", "clause")
-        .filter(round=round_id, pair=pair, annotator=annotator)
-        .first()
-    )
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What there is of a locked pair for one annotator: the label, the claim on its query, and
+    whether the form's one-time key has been used."""
+
+    is_key_used: bool
+    label_id: int | None
+    claim: Claim | None
+
+
+def read_standing(
+    round_query: RoundQuery, pair: Pair, annotator: Member, key: uuid.UUID
+) -> Standing:
+    parameters: dict[str, Any] = {
+        "key": key,
+        "round": round_query.round_id,
+        "round_query": round_query.pk,
+        "pair": pair.pk,
+        "annotator": annotator.pk,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statements.STANDING, parameters)
+        is_key_used, label_id, *claim = cursor.fetchone()
+    has_claim = claim[0] is not None
+    return Standing(is_key_used, label_id, statements.CLAIM.build(claim) if has_claim else None)
 
 
 def find_latest(annotator: Member) -> Judgment | None:
@@ -203,18 +229,12 @@ def find_latest(annotator: Member) -> Judgment | None:
     )
 
 
-def has_lost_place(round_query: RoundQuery, annotator: Member) -> bool:
-    return Claim.objects.filter(
-        round_query=round_query, annotator=annotator, slot__isnull=True
-    ).exists()
-
-
 def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uuid.UUID) -> None:
     """Save a new judgment with its label, and the event that says so."""
     active, away = shown.measure_time()
     set_label(judgment, label)
     judgment.active_seconds = active
-    judgment.save()
+    insert_row(judgment)
     record_action(
         judgment.round.study,
         "judgment.recorded",
@@ -229,17 +249,27 @@ def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uui
 
 def set_label(judgment: Judgment, label: Label) -> None:
     """Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the version has not."""
+    version = get_rubric_with_parts(judgment.rubric_version_id)
+    judgment.rubric_version = version
     judgment.grade = label.grade
     judgment.is_unsure = label.is_unsure
-    judgment.decided_by = Dimension.objects.get(
-        rubric_version=judgment.rubric_version_id, name=label.decided_by
-    )
-    judgment.clause = (
-        Clause.objects.get(dimension=judgment.decided_by, name=label.clause)
-        if label.clause
-        else None
-    )
+    judgment.decided_by = find_dimension(version, label.decided_by)
+    judgment.clause = find_clause(judgment.decided_by, label.clause) if label.clause else None
     judgment.note = label.note
+
+
+def find_dimension(version: RubricVersion, name: str) -> Dimension:
+    for dimension in version.dimensions.all():
+        if dimension.name == name:
+            return dimension
+    raise Dimension.DoesNotExist(name)
+
+
+def find_clause(dimension: Dimension, name: str) -> Clause:
+    for clause in dimension.clauses.all():
+        if clause.name == name:
+            return clause
+    raise Clause.DoesNotExist(name)
 
 
 def as_label(judgment: Judgment) -> Label:

@@ -8,16 +8,15 @@ from studies.selectors import list_open_rounds
 from studies.services.log import record_action
 
 
-def find_version_known(annotator: Member, round: Round) -> RubricVersion | None:
+def find_version_known(annotator: Member, round: Round, told: int | None) -> RubricVersion | None:
     """The version that the annotator knows, if the round is judged under another one.
 
-    Who has not been told of any knows the version of their latest label, or, without a label,
-    begins with the round's, which is kept from then on.
+    `told` is the key of the version that they were last told of. Who has not been told of any
+    knows the version of their latest label, or, without a label, begins with the round's, which
+    is kept from then on.
     """
-    told = RubricTold.objects.filter(annotator=annotator).select_related("rubric_version").first()
-    if told is None:
-        told = _begin(annotator, round)
-    return None if told.rubric_version_id == round.rubric_version_id else told.rubric_version
+    known = told or _begin(annotator, round).rubric_version_id
+    return None if known == round.rubric_version_id else RubricVersion.objects.get(pk=known)
 
 
 def _begin(annotator: Member, round: Round) -> RubricTold:
@@ -27,7 +26,7 @@ def _begin(annotator: Member, round: Round) -> RubricTold:
         .values_list("rubric_version", flat=True)
         .first()
     )
-    told, _ = RubricTold.objects.select_related("rubric_version").get_or_create(
+    told, _ = RubricTold.objects.get_or_create(
         annotator=annotator, defaults={"rubric_version_id": latest or round.rubric_version_id}
     )
     return told

@@ -63,7 +63,8 @@ def lead_on(request: HtmxRequest, annotator: Member, outcome: Outcome) -> HttpRe
     if not request.htmx:
         messages.success(request, notice)
         return redirect("annotation:judge", annotator.study.slug)
-    return render_screen(request, screens.show_next(annotator, notice=notice))
+    latest = outcome.judgment if outcome.kind == "recorded" else None
+    return render_screen(request, screens.show_next(annotator, notice=notice, latest=latest))
 
 
 def show_errors(

@@ -8,10 +8,10 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.blind_items import read_blind_item
 from annotation.contexts import BlindItem, RubricSheet
 from annotation.models import Judgment
 from annotation.rubric_sheet import choose_letters, get_rubric_sheet
-from annotation.screens import blind
 from annotation.selectors import get_pair
 from annotation.shuffle import Shuffler
 from results.adjudication.contexts import (
@@ -160,7 +160,7 @@ def show_case(
 
 def show_item(study: Study, pair: Pair) -> BlindItem:
     """The pair as its judges see it, its image at an address of the adjudicators."""
-    item = blind(study, pair)
+    item = read_blind_item(study, pair.pk)
     if not item.image_url:
         return item
     url = reverse("results:case-image", args=[study.slug, pair.public_id])

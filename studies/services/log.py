@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from studies.models import Action, Member, Study, User
+from studies.rows import insert_row
 
 
 def record_action(
@@ -22,7 +23,7 @@ def record_action(
     `name` is dotted, object first, past tense: `judgment.recorded`. Raises IntegrityError when
     `key`, a form's one-time key, has been used before.
     """
-    return Action.objects.create(
+    action = Action(
         study=study,
         name=name,
         user=user,
@@ -32,3 +33,5 @@ def record_action(
         away_seconds=away_seconds,
         key=key,
     )
+    insert_row(action)
+    return action

@@ -6,6 +6,9 @@ from typing import TypeVar
 
 from django.db import connections
 
+from annotation.services.queue import NextPair
+from studies.models import Pair
+
 T = TypeVar("T")
 
 
@@ -21,3 +24,7 @@ def run_together(works: Iterable[Callable[[], T]]) -> list[T]:
     works = list(works)
     with ThreadPoolExecutor(max_workers=len(works)) as pool:
         return list(pool.map(with_own_connection, works))
+
+
+def pair_of(found: NextPair) -> Pair:
+    return Pair.objects.get(pk=found.pair_id)

@@ -15,7 +15,7 @@ from annotation.services.queue import next_pair
 from annotation.tokens import ShownPair
 from studies.models import Action, Member, Role, Study
 from tests import factories as make
-from tests.annotation.clients import run_together
+from tests.annotation.clients import pair_of, run_together
 
 CLIENTS = 16
 LABEL = Label(grade=1, decided_by="answerability")
@@ -42,7 +42,9 @@ def shown(annotator: Member, round_id: int, version_id: int, pair_id: uuid.UUID)
 def judge_until_nothing_is_left(annotator: Member) -> list[Outcome]:
     outcomes = []
     while found := next_pair(annotator):
-        slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+        slip = shown(
+            annotator, found.round.pk, found.round.rubric_version_id, pair_of(found).public_id
+        )
         outcomes.append(
             record_judgment(shown=slip, annotator=annotator, label=LABEL, key=uuid.uuid4())
         )
@@ -108,7 +110,7 @@ def test_the_same_form_sent_sixteen_times_at_once_makes_one_judgment() -> None:
     study = make_race(queries=1, pairs=2)
     annotator = study.members.select_related("study", "user").first()
     found = next_pair(annotator)
-    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, pair_of(found).public_id)
     key = uuid.uuid4()
     outcomes = run_together(
         [
@@ -127,7 +129,7 @@ def test_two_tabs_with_different_labels_leave_the_first_one() -> None:
     study = make_race(queries=1, pairs=2)
     annotator = study.members.select_related("study", "user").first()
     found = next_pair(annotator)
-    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, found.pair.public_id)
+    slip = shown(annotator, found.round.pk, found.round.rubric_version_id, pair_of(found).public_id)
     outcomes = run_together(
         [
             lambda grade=grade: record_judgment(

@@ -9,13 +9,13 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
-from annotation.services.claims import list_open_queries
 from annotation.services.imports import (
     ImportRefused,
     ImportReport,
     JudgmentOptions,
     import_judgments,
 )
+from annotation.services.offers import list_open_queries
 from studies.models import Action, Document, Member, Pair, RoundQuery
 from tests import factories as make
 from tests.cast import Cast

@@ -12,6 +12,7 @@ from annotation.services.queue import next_pair
 from annotation.services.releases import RoundClosed, release_claims, requeue_queries
 from annotation.tokens import ShownPair
 from studies.models import Action, Member
+from tests.annotation.clients import pair_of
 from tests.annotation.test_claims_race import judge_until_nothing_is_left
 from tests.cast import Cast
 
@@ -19,7 +20,7 @@ LABEL = Label(grade=1, decided_by="recency")
 
 
 def judge_one(cast: Cast, annotator: Member) -> Judgment:
-    return send(cast, annotator, next_pair(annotator).pair.public_id).judgment
+    return send(cast, annotator, pair_of(next_pair(annotator)).public_id).judgment
 
 
 def send(cast: Cast, annotator: Member, pair_id: uuid.UUID):
@@ -40,7 +41,7 @@ def test_released_hold_frees_the_place_and_keeps_the_labels(cast: Cast) -> None:
 
 def test_released_annotator_may_come_back_while_the_place_is_free(cast: Cast) -> None:
     judge_one(cast, cast.ana)
-    pair = next_pair(cast.ana).pair
+    pair = pair_of(next_pair(cast.ana))
     release_claims(
         study=cast.study, claim_ids=Claim.objects.values_list("pk", flat=True), user=cast.max.user
     )
@@ -89,7 +90,7 @@ def test_labels_of_requeued_queries_are_surplus_once_others_have_finished(cast: 
 
 def test_label_that_arrives_after_a_requeue_is_kept_as_surplus(cast: Cast) -> None:
     judge_one(cast, cast.ana)
-    pair = next_pair(cast.ana).pair
+    pair = pair_of(next_pair(cast.ana))
     requeue_everything(cast)
     outcome = send(cast, cast.ana, pair.public_id)
     assert outcome.kind == "surplus"

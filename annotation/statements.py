@@ -1,0 +1,142 @@
+"""The statements behind every label, as SQL.
+
+They run for each pair of each annotator, some over a whole round; written out they take one
+round trip each and no time to build (see docs/performance.md). What each returns is said by the
+function that runs it. All take the round, the annotator and the present time as parameters.
+"""
+
+from annotation.models import Claim
+from studies.models import Document, Pair, Query, Round, RoundQuery
+from studies.rows import Columns
+
+CLAIM = Columns(Claim)
+ROUND = Columns(Round)
+ROUND_QUERY = Columns(RoundQuery)
+PAIR = Columns(Pair)
+QUERY_NAME = Columns(Query, "id", "external_id")
+DOCUMENT_NAME = Columns(Document, "id", "external_id")
+
+# Changes when a query joins or leaves the round, or its number of annotators changes.
+PLAN_STAMP = """
+SELECT count(*) || ':' || coalesce(sum(hashint8extended(id, coalesce(annotators, 0))), 0)
+FROM studies_roundquery WHERE round_id = %(round)s
+"""
+
+PAIRS_OF_ROUND_QUERIES = """
+SELECT rq.id, count(*)
+FROM studies_roundquery rq JOIN studies_pair p ON p.query_id = rq.query_id
+WHERE rq.round_id = %(round)s GROUP BY rq.id
+"""
+
+# Of the round's queries in the annotator's order, those with a free place that they have not had.
+OPEN_QUERIES = """
+SELECT coalesce(array_agg(rq.id ORDER BY ordered.place), '{}')
+FROM unnest(%(order)s::bigint[]) WITH ORDINALITY AS ordered(id, place)
+JOIN studies_roundquery rq ON rq.id = ordered.id
+LEFT JOIN (
+    SELECT c.round_query_id AS id, count(*) AS taken
+    FROM annotation_claim c JOIN studies_roundquery mine ON mine.id = c.round_query_id
+    WHERE mine.round_id = %(round)s
+        AND (c.state = 'finished' OR c.state = 'held' AND c.expires_at > %(now)s)
+    GROUP BY c.round_query_id
+) places ON places.id = rq.id
+WHERE (rq.annotators IS NULL OR coalesce(places.taken, 0) < rq.annotators)
+    AND NOT EXISTS (
+        SELECT FROM annotation_claim own
+        WHERE own.round_query_id = rq.id AND own.annotator_id = %(annotator)s
+            AND own.state <> 'lapsed'
+    )
+"""
+
+# Calibration comes before anything else, other rounds by their position, held queries by age.
+DESK = f"""
+SELECT {ROUND.of("r")}, c.id, c.open_pairs, rq.query_id,
+    p.id, q.external_id, d.external_id,
+    (
+        SELECT count(*) FROM annotation_judgment own JOIN studies_round o ON o.id = own.round_id
+        WHERE own.annotator_id = %(annotator)s AND o.closed_at IS NULL
+    ),
+    (SELECT t.rubric_version_id FROM annotation_rubrictold t WHERE t.annotator_id = %(annotator)s)
+FROM studies_round r
+LEFT JOIN (annotation_claim c JOIN studies_roundquery rq ON rq.id = c.round_query_id)
+    ON rq.round_id = r.id AND c.annotator_id = %(annotator)s
+    AND c.state = 'held' AND c.expires_at > %(now)s
+LEFT JOIN (
+    studies_pair p JOIN studies_query q ON q.id = p.query_id
+    JOIN studies_document d ON d.id = p.document_id
+) ON p.query_id = rq.query_id AND NOT EXISTS (
+    SELECT FROM annotation_judgment j
+    WHERE j.round_id = r.id AND j.pair_id = p.id AND j.annotator_id = %(annotator)s
+)
+WHERE r.study_id = %(study)s AND r.closed_at IS NULL AND r.opens_at <= %(now)s
+ORDER BY r.kind <> 'calibration', r.position, r.id, c.id
+"""
+
+# The round is locked against being closed, then the query's row in it against everybody else: in
+# this order, as by who closes a round (see studies.services.rounds).
+LOCKED = (ROUND_QUERY, ROUND, PAIR, QUERY_NAME, DOCUMENT_NAME)
+LOCK_PAIR = f"""
+SELECT {ROUND_QUERY.of("rq")}, {ROUND.of("r")}, {PAIR.of("p")}, {QUERY_NAME.of("q")},
+    {DOCUMENT_NAME.of("d")}
+FROM studies_roundquery rq
+JOIN studies_round r ON r.id = rq.round_id
+JOIN studies_pair p ON p.query_id = rq.query_id
+JOIN studies_query q ON q.id = p.query_id
+JOIN studies_document d ON d.id = p.document_id
+WHERE rq.round_id = %(round)s AND p.public_id = %(pair)s AND r.study_id = %(study)s
+FOR SHARE OF r FOR UPDATE OF rq
+"""
+
+# A statement of its own, after the lock: only then does it see what others did before.
+STANDING = f"""
+SELECT
+    EXISTS (SELECT FROM studies_action WHERE key = %(key)s),
+    (
+        SELECT j.id FROM annotation_judgment j
+        WHERE j.round_id = %(round)s AND j.pair_id = %(pair)s AND j.annotator_id = %(annotator)s
+    ),
+    {CLAIM.of("c")}
+FROM (SELECT) AS one
+LEFT JOIN annotation_claim c
+    ON c.round_query_id = %(round_query)s AND c.annotator_id = %(annotator)s
+"""
+
+SETTLE_CLAIM = """
+UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXISTS (
+    SELECT FROM studies_pair p
+    WHERE p.query_id = %(query)s AND NOT EXISTS (
+        SELECT FROM annotation_judgment j
+        WHERE j.round_id = %(round)s AND j.pair_id = p.id AND j.annotator_id = %(annotator)s
+    )
+) THEN 'held' ELSE 'finished' END
+WHERE id = %(claim)s RETURNING state
+"""
+
+# The same in a round that gives single pairs to single people.
+SETTLE_ASSIGNED_CLAIM = """
+UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXISTS (
+    SELECT FROM annotation_roundassignment a JOIN studies_pair p ON p.id = a.pair_id
+    WHERE a.round_id = %(round)s AND a.annotator_id = %(annotator)s AND p.query_id = %(query)s
+        AND NOT EXISTS (
+            SELECT FROM annotation_judgment j
+            WHERE j.round_id = %(round)s AND j.pair_id = p.id AND j.annotator_id = %(annotator)s
+        )
+) THEN 'held' ELSE 'finished' END
+WHERE id = %(claim)s RETURNING state
+"""
+
+COUNT_LABEL_CHANGES = """
+UPDATE studies_member SET label_changes = label_changes + %(changes)s WHERE id = %(member)s
+"""
+
+# Everything that a judge may know of a pair, and nothing else.
+BLIND_ITEM = """
+SELECT p.public_id, q.text, q.context, cls.name, cls.title, d.title, d.format, body.text,
+    body.image, d.effective_date, d.superseded_by <> ''
+FROM studies_pair p
+JOIN studies_query q ON q.id = p.query_id
+LEFT JOIN studies_queryclass cls ON cls.id = q.query_class_id
+JOIN studies_document d ON d.id = p.document_id
+LEFT JOIN studies_documenttext body ON body.document_id = d.id
+WHERE p.id = %(pair)s
+"""
