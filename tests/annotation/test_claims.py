@@ -5,6 +5,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -149,6 +150,7 @@ def test_overlap_is_met_first_and_spread_over_the_claims(db: None, count: int) -
 
 def test_queries_per_label_do_not_grow_with_the_pool(cast: Cast) -> None:
     get_rubric_with_parts(cast.rubric.pk)  # kept from the first label on
+    cache.clear()
     with CaptureQueriesContext(connection) as few:
         next_pair(cast.ana)
         label_next(cast.ana)
@@ -156,6 +158,7 @@ def test_queries_per_label_do_not_grow_with_the_pool(cast: Cast) -> None:
         query = make.make_query(cast.study, f"more{number}")
         for _ in range(3):
             make.make_pair(query)
+    cache.clear()
     with CaptureQueriesContext(connection) as many:
         next_pair(cast.ben)
         label_next(cast.ben)
