@@ -166,6 +166,7 @@ LANGUAGES = [
     ("id", _("Indonesian")),
 ]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
