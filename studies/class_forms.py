@@ -45,26 +45,33 @@ class NewClassForm(forms.ModelForm):
 
 
 class AssignForm(forms.Form):
-    """Ticked queries and the class they get; none takes their class away."""
+    """Ticked queries and the class they get, or none: both have to be said."""
+
+    NO_CLASS = "-"
 
     queries = forms.ModelMultipleChoiceField(
         queryset=Query.objects.none(),
         to_field_name="public_id",
         error_messages={"required": gettext_lazy("Tick the queries that are meant.")},
     )
-    query_class = forms.ModelChoiceField(
-        queryset=QueryClass.objects.none(),
-        to_field_name="name",
-        required=False,
-        empty_label=gettext_lazy("no class"),
+    query_class = forms.ChoiceField(
         label=gettext_lazy("Class"),
+        error_messages={"required": gettext_lazy("Choose the class that they get.")},
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
         fields["queries"].queryset = Query.objects.filter(study=study)
-        fields["query_class"].queryset = study.query_classes.all()
+        self.classes = {one.name: one for one in study.query_classes.all()}
+        fields["query_class"].choices = [
+            ("", _("choose …")),
+            *((name, name) for name in self.classes),
+            (self.NO_CLASS, _("no class")),
+        ]
+
+    def clean_query_class(self) -> QueryClass | None:
+        return self.classes.get(self.cleaned_data["query_class"])
 
 
 class RuleForm(forms.Form):

@@ -51,8 +51,18 @@ def test_ticked_queries_get_the_class_and_the_log_keeps_what_they_had(cast: Cast
 
 
 def test_class_can_be_taken_away(cast: Cast) -> None:
-    log_in(cast.max).post(CLASSES + "assign/", {"queries": ticked("q1"), "query_class": ""})
+    log_in(cast.max).post(CLASSES + "assign/", {"queries": ticked("q1"), "query_class": "-"})
     assert class_of("q1") is None
+
+
+def test_no_class_is_given_or_taken_before_somebody_chooses(cast: Cast) -> None:
+    client = log_in(cast.max)
+    page = client.get(CLASSES).content.decode()
+    assert '<option value="" selected>choose …</option>' in page
+    response = client.post(CLASSES + "assign/", {"queries": ticked("q1"), "query_class": ""})
+    assert response.status_code == 422
+    assert "Choose the class that they get." in response.content.decode()
+    assert class_of("q1") == "procedural"
 
 
 def test_changed_classes_make_earlier_numbers_old_and_same_ones_do_not(cast: Cast) -> None:
