@@ -62,6 +62,8 @@ def describe_known(study: Study, depth: int | None) -> KnownStudy:
     return KnownStudy(
         settings=replace(found, depth=wanted, people=[], rounds=rounds),
         load_runs=lambda: list(list_runs(study, wanted)),
+        load_query_ids=lambda: set(study.queries.values_list("external_id", flat=True)),
+        load_document_ids=lambda: set(study.documents.values_list("external_id", flat=True)),
         is_deeper=study.depth is not None and wanted > study.depth,
     )
 

@@ -70,6 +70,22 @@ def test_a_refused_record_hides_nothing_that_is_absent(tmp_path: Path) -> None:
     assert found[2].startswith("runs/a.run:5: the document d9 is pooled and not in the folder")
 
 
+def test_a_refused_record_hides_nothing_that_a_study_of_before_lacks_too(tmp_path: Path) -> None:
+    import_folder(help_study(tmp_path / "first"))
+    folder = help_study(
+        tmp_path / "second",
+        queries_tsv="q 3\tblank in the id\n",
+        corpus_jsonl=corpus("d1"),
+        runs__a_run=f"{RUN_A}q9 Q0 d1 1 1.0 a\nq2 Q0 d9 2 0.5 a\n",
+    )
+    with pytest.raises(ImportRefused) as caught:
+        import_folder(folder)
+    found = [str(problem) for problem in caught.value.report.refusals]
+    assert len(found) == 3
+    assert found[1] == "runs/a.run:4: the query q9 is unknown"
+    assert found[2].startswith("runs/a.run:5: the document d9 is pooled and not in the folder")
+
+
 def test_a_folder_without_study_yaml_is_refused(tmp_path: Path) -> None:
     (help_study(tmp_path) / "study.yaml").unlink()
     assert reasons(tmp_path) == ["study.yaml: the folder has none; it names the study"]

@@ -66,10 +66,13 @@ class Absent:
 class KnownStudy:
     """The study that files are added to: its settings, for want of a `study.yaml` among them,
     and its runs as deep as the pool is to be. They give new pairs their ranks, and become pairs
-    themselves where the pool `is_deeper` than before."""
+    themselves where the pool `is_deeper` than before. The ids of its queries and documents are
+    asked for only where something is refused."""
 
     settings: StudyFile
     load_runs: Callable[[], list[RunFile]] = list
+    load_query_ids: Callable[[], set[str]] = set
+    load_document_ids: Callable[[], set[str]] = set
     is_deeper: bool = False
 
 
@@ -170,18 +173,25 @@ def _read(
         progress(done, len(readers), "reading")
         reader(plan)
     check_plan(plan)
-    if is_new and report.problems:
+    if report.problems and (is_new or plan.known is not None):
         _refuse_absent(plan)
     progress(len(readers), len(readers), "reading")
     return plan
 
 
 def _refuse_absent(plan: StudyPlan) -> None:
-    """Refuse what neither a file nor a study explains, since the import ends with the reading."""
+    """Refuse what neither a file nor the study explains, since the import ends with the reading."""
+    known = plan.known
+    queries = known.load_query_ids() if known and plan.absent_queries else set()
     for absent in plan.absent_queries:
-        absent.refuse_query(plan.report)
+        if absent.external_id not in queries:
+            absent.refuse_query(plan.report)
+    if known is not None and known.settings.documents != "required":
+        return
+    documents = known.load_document_ids() if known and plan.absent_documents else set()
     for absent in plan.absent_documents:
-        absent.refuse_document(plan.report)
+        if absent.external_id not in documents:
+            absent.refuse_document(plan.report)
 
 
 def _settings(
