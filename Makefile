@@ -2,7 +2,7 @@
 # 3.13, git and make. What the app writes goes under var/, or under DISSENSUS_VAR_DIR.
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test lint bench lock
+.PHONY: help install install-dev run test lint bench screenshots lock
 
 PORT ?= 8000
 TEST_WORKERS ?= 2
@@ -65,6 +65,9 @@ lint: install-dev ## Check code, types, layers, templates, migrations and produc
 
 bench: install-dev ## Measure what the documentation claims; a table at the end
 	@$(PYTHON) -m benchmarks $(ARGS)
+
+screenshots: install-dev ## Make the pictures of the documentation again from the demo study
+	@$(PYTHON) -m benchmarks.screenshots
 
 lock: $(PYTHON) ## Resolve the packages again and write both lock files
 	@tools=$$(mktemp -d) && trap 'rm -rf "$$tools"' EXIT && \

@@ -69,7 +69,7 @@ def print_table(measurements: Sequence[Measurement]) -> None:
     size = max((len(line.size) for line in measurements), default=0)
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.machine()}")
     for line in measurements:
-        print(f"{line.name:<{width}}  {line.size:>{size}}  {line.seconds:8.3f} s")
+        print(f"{line.name:<{width}}  {line.size:>{size}}  {line.value:8.3f} {line.unit}")
 
 
 if __name__ == "__main__":

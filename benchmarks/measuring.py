@@ -14,11 +14,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Measurement:
-    """One line of the table: what was done, over how much, and how long it took (seconds)."""
+    """One line of the table: what was done, over how much, and how long it took, or what it took
+    in another unit."""
 
     name: str
     size: str
-    seconds: float
+    value: float
+    unit: str = "s"
 
 
 Measure = Callable[[], Iterator[Measurement]]

@@ -53,7 +53,7 @@ def installs(checkout: Path) -> list[str]:
 def test_help_names_every_command(checkout):
     answer = make(checkout).stdout
 
-    for command in ("help", "install", "run", "test", "lint", "bench", "lock"):
+    for command in ("help", "install", "run", "test", "lint", "bench", "screenshots", "lock"):
         assert f"make {command} " in answer
 
 
