@@ -23,7 +23,7 @@ from annotation.tokens import ShownPair, read_token
 from studies.models import Action, Member, Role, Round
 from studies.services.rounds import close_round
 from tests import factories as make
-from tests.annotation.clients import run_together
+from tests.annotation.clients import pair_of, run_together
 from tests.annotation.test_claims_race import judge_until_nothing_is_left, make_race
 
 LABEL = Label(grade=2, decided_by="recency")
@@ -36,7 +36,7 @@ def show(annotator: Member) -> ShownPair:
         annotator.pk,
         found.round.pk,
         found.round.rubric_version_id,
-        found.pair.public_id,
+        pair_of(found).public_id,
         timezone.now(),
     )
 
