@@ -12,6 +12,7 @@ from django.db import connection
 from annotation.services.claims import reopen_grown_claims
 from annotation.services.imports import JudgmentOptions, add_judgments
 from annotation.services.imports.state import restore_state
+from results.services.calibration_imports import restore_notes
 from results.services.exports.settings import describe_settings
 from results.services.final_label_imports import add_final_labels
 from studies.formats.records import RoundSpec, RunFile, StudyFile
@@ -117,3 +118,4 @@ class Collected:
         if moves and plan.state is not None and not report.problems:
             with connection.cursor() as cursor:
                 restore_state(cursor, study, plan.state, report)
+                restore_notes(cursor, study, plan.state.calibration_notes, report)

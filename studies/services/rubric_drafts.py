@@ -24,6 +24,7 @@ from studies.services.rubrics import (
     describe_rubric,
     publish_rubric,
     rubric_faults,
+    take_missing_parts,
 )
 
 STARTERS = Path(__file__).resolve().parent.parent / "starters"
@@ -77,11 +78,14 @@ def start_draft(
 
 @transaction.atomic
 def replace_draft(*, study: Study, rubric: RubricFile, by: Member) -> RubricDraft:
-    """Put a rubric in the place of the draft's content, or begin a draft with it.
+    """Put a rubric in the place of the draft's content, or begin a draft with it. Grades or
+    dimensions that it leaves out are those of the newest version, or of the starter.
 
     The log keeps what the draft held before. Raises RubricRefused for what no version can hold.
     """
-    complete = complete_rubric(rubric)
+    newest = study.rubric_versions.filter(published_at__isnull=False).order_by("number").last()
+    told = take_missing_parts(rubric, describe_rubric(newest)) if newest else rubric
+    complete = complete_rubric(told)
     if faults := rubric_faults(complete):
         raise RubricRefused("; ".join(faults))
     draft, is_new = RubricDraft.objects.select_for_update().get_or_create(

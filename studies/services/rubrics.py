@@ -66,23 +66,33 @@ def complete_rubric(rubric: RubricFile) -> RubricFile:
     )
 
 
-def inherit_grades(
+def inherit_parts(
     rubrics: Mapping[int, RubricFile], published: Mapping[int, RubricVersion]
 ) -> dict[int, RubricFile]:
-    """The rubrics by version number, each without grades with those of the version before it.
+    """The rubrics by version number, each with what it leaves out, grades or dimensions, taken
+    from the version before it.
 
     Only the first version has none before it; what it leaves out comes from the starter.
     """
     found: dict[int, RubricFile] = {}
     for number, rubric in sorted(rubrics.items()):
         before = max((n for n in {*found, *published} if n < number), default=None)
-        if rubric.grades is not None or before is None:
+        if before is None:
             found[number] = rubric
             continue
         earlier = published.get(before)
         source = describe_rubric(earlier) if earlier else complete_rubric(found[before])
-        found[number] = replace(rubric, grades=source.grades)
+        found[number] = take_missing_parts(rubric, source)
     return found
+
+
+def take_missing_parts(rubric: RubricFile, earlier: RubricFile) -> RubricFile:
+    """The rubric with the grades or dimensions that it leaves out as they were earlier."""
+    return replace(
+        rubric,
+        grades=earlier.grades if rubric.grades is None else rubric.grades,
+        dimensions=rubric.dimensions or earlier.dimensions,
+    )
 
 
 def rubric_faults(rubric: RubricFile) -> list[str]:

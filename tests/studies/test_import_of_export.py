@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from PIL import Image
 
 from annotation.models import CarriedLabel, ProblemReport, RoundAssignment, RubricTold
+from results.models import CalibrationNote
 from studies.models import DocumentText, Quota, Round, RoundQuery
 from studies.services.log import record_action
 from tests import factories as make
@@ -73,6 +74,7 @@ def fill(cast: Cast) -> None:
     for name, data in (("rubric.published", {"number": 1}), ("member.linked", {"member": "ana"})):
         record_action(study, name, data=data)
     add_recheck(cast)
+    add_calibration_note(cast)
 
 
 def add_recheck(cast: Cast) -> None:
@@ -84,6 +86,37 @@ def add_recheck(cast: Cast) -> None:
     RoundQuery.objects.create(round=recheck, query=again.query, annotators=1)
     RoundAssignment.objects.create(round=recheck, pair=again, annotator=cast.ana)
     CarriedLabel.objects.create(judgment=label, rubric_version=later, why="kept", by=cast.max)
+
+
+def add_calibration_note(cast: Cast) -> None:
+    pair = cast.pairs[5]
+    round = make.make_round(cast.study, "calibration", kind="calibration")
+    RoundQuery.objects.create(round=round, query=pair.query, annotators=None)
+    CalibrationNote.objects.create(
+        round=round, pair=pair, kind="undecided", note="No rule\ndecides.", by=cast.lia
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"kind": "odd"}, "a split is noted as 'odd', not one of slip"),
+        ({"doc_id": "nowhere"}, "notes twice on one split, or on what the study has not: 1"),
+    ],
+)
+def test_a_note_that_fits_nothing_is_refused(
+    cast: Cast, tmp_path: Path, changes: dict[str, str], reason: str
+) -> None:
+    add_calibration_note(cast)
+    export("alpha", tmp_path / "study")
+    settings, state = tmp_path / "study" / "study.yaml", tmp_path / "study" / "state.json"
+    settings.write_text(settings.read_text().replace("study: alpha", "study: moved"))
+    found = json.loads(state.read_text())
+    found["calibration_notes"][0] |= changes
+    state.write_text(json.dumps(found))
+    with pytest.raises(CommandError, match=reason):
+        call_command("import_study", str(tmp_path / "study"), stdout=StringIO())
+    assert not CalibrationNote.objects.filter(round__study__slug="moved").exists()
 
 
 def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -> None:
@@ -104,6 +137,7 @@ def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -
     assert added == ["judgments.imported", "study.imported"]
     assert Quota.objects.filter(round__study__slug="moved", is_fixed=True).count() == 1
     assert ProblemReport.objects.filter(pair__study__slug="moved").count() == 1
+    assert CalibrationNote.objects.get(round__study__slug="moved").by.name == "lia"
     assert RubricTold.objects.filter(rubric_version__study__slug="moved").count() == 1
     before["study.yaml"] = settings.read_text()
     assert after == before

@@ -10,6 +10,7 @@ from studies.formats.records import RubricFile
 from studies.formats.rubrics import read_rubric
 from studies.models import Action, RubricVersion
 from studies.services.imports import import_study, read_study
+from studies.services.imports.report import ImportRefused
 from studies.services.rubrics import (
     RubricRefused,
     complete_rubric,
@@ -17,6 +18,7 @@ from studies.services.rubrics import (
     publish_rubric,
     starter_rubric,
 )
+from tests import factories as make
 from tests.factories import make_study
 from tests.studies.study_folders import STUDY, help_study
 
@@ -136,3 +138,71 @@ def test_a_later_version_without_grades_takes_those_of_the_version_before(tmp_pa
         str(note) for note in report.notes
     ]
     assert import_study(read_study(folder)).new == 0
+
+
+@pytest.mark.django_db
+def test_a_later_version_without_dimensions_takes_those_of_the_version_before(
+    tmp_path: Path,
+) -> None:
+    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    import_study(read_study(folder))
+    grades = "grades:\n  - {value: 0, name: none}\n  - {value: 1, name: some}\n"
+    more = "  - {value: 2, name: full}\n  - {value: 3, name: perfect}\n"
+    (folder / "rubric-2.yaml").write_text("note: n\n" + grades + more)
+    report = import_study(read_study(folder))
+    first, second = RubricVersion.objects.order_by("number")
+    assert describe_rubric(second).dimensions == describe_rubric(first).dimensions
+    assert len(describe_rubric(second).grades or []) == 4
+    assert "rubric-2.yaml: without dimensions: it takes those of the version before" in [
+        str(note) for note in report.notes
+    ]
+    assert import_study(read_study(folder)).new == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [
+        (
+            "grades:\n  - {value: 0, name: some}\n  - {value: 2, name: full}\n",
+            "The value 0 means “none” in rubric 1",
+        ),
+        (
+            "grades:\n  - {value: 0, name: none}\n  - {value: 1, name: some}\n",
+            "1 label has the grade 2 “full”, which this version lacks.",
+        ),
+        (
+            "dimensions:\n  recency: {test: Is it current?}\n",
+            "1 label was decided by “answerability”, which this version lacks.",
+        ),
+        (
+            "dimensions:\n  answerability: {test: t, typo_clause: Steps?}\n",
+            "the clause typo is for the class typo, which the study does not have",
+        ),
+        ("dimensions:\n  answerability: {test: ''}\n", "answerability: test is missing"),
+        (
+            "grades:\n  - {value: 1, name: a}\n  - {value: 1, name: b}\n",
+            "the grade 1 stands twice",
+        ),
+        ("- 1\n", "the rubric must be a mapping"),
+        (
+            "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\ngrades: *c\n",
+            "aliases (*name) are refused",
+        ),
+    ],
+)
+def test_a_bad_later_version_is_refused_by_file_and_changes_nothing(
+    tmp_path: Path, later: str, reason: str
+) -> None:
+    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    import_study(read_study(folder))
+    study = RubricVersion.objects.get().study
+    annotator = make.make_member(study, "ana", with_account=False)
+    make.make_judgment(study.rounds.get(), study.pairs.first(), annotator, 2)
+    text = later if later.startswith("-") else f"note: n\n{later}"
+    (folder / "rubric-2.yaml").write_text(text)
+    with pytest.raises(ImportRefused) as refused:
+        import_study(read_study(folder))
+    said = [str(problem) for problem in refused.value.report.problems.items]
+    assert any("rubric-2.yaml" in one and reason in one for one in said), said
+    assert RubricVersion.objects.count() == 1

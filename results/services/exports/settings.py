@@ -12,6 +12,7 @@ from annotation.models import (
     RoundAssignment,
     RubricTold,
 )
+from results.models import CalibrationNote
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
@@ -164,6 +165,7 @@ def collect_state(study: Study) -> dict[str, Any]:
         "quotas": _quotas(study),
         "problem_reports": _problem_reports(study),
         "rubric_told": _rubric_told(study),
+        "calibration_notes": _calibration_notes(study),
     }
 
 
@@ -249,6 +251,16 @@ def _problem_reports(study: Study) -> list[dict[str, Any]]:
     return [
         dict(zip(columns, row, strict=True)) | {"at": at.isoformat()}
         for *row, at in rows.values_list(*columns.values(), "reported_at")
+    ]
+
+
+def _calibration_notes(study: Study) -> list[dict[str, Any]]:
+    columns = LABEL_COLUMNS | {"kind": "kind", "note": "note", "by": "by__name"}
+    del columns["annotator"]
+    rows = CalibrationNote.objects.filter(round__study=study).order_by("id")
+    return [
+        dict(zip(columns, row, strict=True)) | {"at": at.isoformat()}
+        for *row, at in rows.values_list(*columns.values(), "at")
     ]
 
 

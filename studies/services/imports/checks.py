@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from studies.services.people import account_fault
-from studies.services.rubrics import complete_rubric, inherit_grades, rubric_faults
+from studies.services.rubrics import complete_rubric, inherit_parts, rubric_faults
 
 if TYPE_CHECKING:
     from studies.services.imports.plan import StudyPlan
@@ -61,7 +61,7 @@ def _people_faults(plan: StudyPlan) -> Iterator[Fault]:
 
 def _rubric_faults(plan: StudyPlan) -> Iterator[Fault]:
     paths = dict(plan.folder.rubrics)
-    for number, rubric in inherit_grades(plan.rubrics, {}).items():
+    for number, rubric in inherit_parts(plan.rubrics, {}).items():
         if rubric.grades is None and number > 1:
             continue  # The study may have the version whose grades are meant.
         for reason in rubric_faults(complete_rubric(rubric)):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from studies.models import Study, User
+from collections.abc import Iterator, Mapping
+
+from studies.formats.records import RubricFile
+from studies.models import RubricVersion, Study, User
+from studies.rubric_drafts import find_unknown_classes
 from studies.services.imports.plan import StudyPlan
 from studies.services.imports.report import ImportReport
+from studies.services.rubric_drafts import find_conflicts
+from studies.services.rubric_usage import count_used_parts
 from studies.services.rubrics import (
     RubricRefused,
-    inherit_grades,
+    describe_rubric,
+    inherit_parts,
     publish_rubric,
     same_rubric,
     starter_rubric,
@@ -22,30 +29,33 @@ def add_rubrics(
     *,
     is_logged: bool = True,
 ) -> None:
-    """Publish the versions the study lacks, in order; the starter where nothing is version 1."""
+    """Publish the versions the study lacks, in order; the starter where nothing is version 1.
+
+    A version is refused for what the editor would refuse it for: a value with another meaning, a
+    clause for a class that the study does not have, labels left without their grade or dimension.
+    """
     published = {version.number: version for version in study.rubric_versions.all()}
     files = dict(plan.folder.rubrics)
-    rubrics = plan.rubrics
-    if not published and 1 not in rubrics:
-        rubrics = {1: starter_rubric(), **rubrics}
+    said = plan.rubrics
+    if not published and 1 not in said:
+        said = {1: starter_rubric(), **said}
         report.note("rubric.yaml", "the folder has none: version 1 is the graded 0–3 starter")
-    mute = {number for number, rubric in rubrics.items() if rubric.grades is None and number > 1}
-    rubrics = inherit_grades(rubrics, published)
+    rubrics = inherit_parts(said, published)
     new = 0
     for number, rubric in sorted(rubrics.items()):
         version = published.get(number)
         if version is None:
+            name = files[number].name if number in files else "rubric.yaml"
             try:
+                _refuse_conflicts(study, number, rubric)
                 publish_rubric(
                     study=study, rubric=rubric, number=number, user=user, is_logged=is_logged
                 )
             except RubricRefused as refusal:
-                report.refuse("rubrics", files[number].name, None, str(refusal))
+                report.refuse("rubrics", name, None, str(refusal))
                 continue
-            if number in mute:
-                report.note(
-                    files[number].name, "without grades: it takes those of the version before"
-                )
+            for part in _list_missing_parts(said, number):
+                report.note(name, f"without {part}: it takes those of the version before")
             new += 1
         elif not same_rubric(version, rubric):
             reason = (
@@ -54,3 +64,26 @@ def add_rubrics(
             )
             report.conflict("rubrics", files[number].name, None, reason)
     report.count("rubrics", read=len(rubrics), new=new)
+
+
+def _list_missing_parts(said: Mapping[int, RubricFile], number: int) -> Iterator[str]:
+    """What a later version's file leaves to the version before."""
+    if number > 1 and said[number].grades is None:
+        yield "grades"
+    if number > 1 and not said[number].dimensions:
+        yield "dimensions"
+
+
+def _refuse_conflicts(study: Study, number: int, rubric: RubricFile) -> None:
+    """Raises RubricRefused for what a version after the first may not say."""
+    earlier = RubricVersion.objects.filter(study=study, number__lt=number)
+    history = {version.number: describe_rubric(version) for version in earlier}
+    if not history:
+        return
+    known = study.query_classes.values_list("name", flat=True)
+    faults = [
+        *find_unknown_classes(rubric, known),
+        *find_conflicts(rubric, history, count_used_parts(study)),
+    ]
+    if faults:
+        raise RubricRefused(" ".join(faults))

@@ -69,12 +69,17 @@ def _differences(study: Study, settings: StudyFile) -> Iterator[tuple[str, objec
             yield name, kept, said
 
 
-def add_classes(study: Study, plan: StudyPlan, report: ImportReport) -> None:
-    """Create the classes that study.yaml declares and those that only queries or clauses name."""
+def add_classes(
+    study: Study, plan: StudyPlan, report: ImportReport, *, created: bool = True
+) -> None:
+    """Create the classes that study.yaml declares and those that only queries name; for a new
+    study also those that only clauses name. In a study that is there already a clause for an
+    unknown class is taken for a slip of the pen: its rubric is refused."""
     known = set(study.query_classes.values_list("name", flat=True))
     declared = {spec.name: spec for spec in plan.settings.classes}
     named = {query.query_class for query in plan.queries if query.query_class}
-    named |= _classes_of_clauses(plan)
+    if created:
+        named |= _classes_of_clauses(plan)
     undeclared = sorted(named - declared.keys() - known)
     wanted = [*declared.values(), *(ClassSpec(name) for name in undeclared)]
     QueryClass.objects.bulk_create(

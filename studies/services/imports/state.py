@@ -16,6 +16,7 @@ LARGEST = 32_767
 CLAIMS_IN_FORCE = ("held", "finished")
 CLAIM_STATES = (*CLAIMS_IN_FORCE, "lapsed", "released")
 CARRIED_WHY = ("untouched", "kept")
+SPLIT_KINDS = ("slip", "underspecified", "undecided")
 REPORT_KINDS = ("missing", "broken", "wrong", "other")
 LARGEST_QUOTA = 2**31 - 1
 
@@ -100,12 +101,25 @@ class ToldState:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class NoteState:
+    """What a split of a calibration round was found to be; `by` is None where nobody is named."""
+
+    round: str
+    query_id: str
+    doc_id: str
+    kind: str
+    note: str
+    by: str | None
+    at: datetime
+
+
 @dataclass(frozen=True)
 class StudyState:
     """The seed of all orders, when rounds open and were closed, who is a machine or inactive,
     queries planned for another number of annotators than their round (None: all), surplus labels,
     claims, pairs assigned one by one, labels carried to later rubric versions, quotas, reports of
-    problems, and who knows of which rubric version."""
+    problems, who knows of which rubric version, and notes on the splits of calibrations."""
 
     seed: str = ""
     claim_minutes: int | None = None
@@ -121,6 +135,7 @@ class StudyState:
     quotas: list[QuotaState] = field(default_factory=list)
     problem_reports: list[ReportState] = field(default_factory=list)
     rubric_told: list[ToldState] = field(default_factory=list)
+    calibration_notes: list[NoteState] = field(default_factory=list)
 
     @property
     def people(self) -> set[str]:
@@ -167,6 +182,7 @@ def _state(fields: Fields) -> StudyState:
         quotas=[_quota(item) for item in _objects(fields, "quotas")],
         problem_reports=[_report(item) for item in _objects(fields, "problem_reports")],
         rubric_told=[_told(item) for item in _objects(fields, "rubric_told")],
+        calibration_notes=[_note(item) for item in _objects(fields, "calibration_notes")],
     )
 
 
@@ -243,6 +259,21 @@ def _carried(fields: Fields) -> CarriedState:
         *_label_names(fields),
         rubric_version=_number(fields, "rubric_version"),
         why=why,
+        by=None if fields.get("by") is None else _text(fields, "by"),
+        at=_moment(fields, "at"),
+    )
+
+
+def _note(fields: Fields) -> NoteState:
+    kind = _text(fields, "kind")
+    if kind not in SPLIT_KINDS:
+        raise RecordError(f"a split is noted as {kind!r}, not one of {', '.join(SPLIT_KINDS)}")
+    return NoteState(
+        round=_text(fields, "round"),
+        query_id=_text(fields, "query_id"),
+        doc_id=_text(fields, "doc_id"),
+        kind=kind,
+        note=_text(fields, "note"),
         by=None if fields.get("by") is None else _text(fields, "by"),
         at=_moment(fields, "at"),
     )
