@@ -3,11 +3,17 @@
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import BadRequest
+from django.db import DataError
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import render
 from django.utils import translation
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+
+NUL = "\0"
 
 
 class CompressMiddleware(GZipMiddleware):
@@ -58,3 +64,36 @@ class AccountLanguageMiddleware:
             translation.activate(language)
             request.LANGUAGE_CODE = language
         return self.get_response(request)
+
+
+class UnusableText(BadRequest):
+    """The request holds a character that no text of this site can hold; the message says so."""
+
+
+class UnusableTextMiddleware:
+    """Refuses the character NUL, which PostgreSQL cannot store or look for, whatever page it is
+    sent to: an address that holds it with 400, a form with 422.
+
+    Form fields refuse it themselves, each with a sentence of its own; what is answered here is what
+    a page looks up without a form.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: object) -> None:
+        if NUL in request.path_info or holds_nul(request.GET):
+            raise UnusableText(_("The address holds a character that cannot be used (NUL)."))
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, DataError | ValueError) or not holds_nul(request.POST):
+            return None
+        reason = _("A field of the form holds a character that cannot be used (NUL).")
+        return render(request, "400.html", {"reason": reason}, status=422)
+
+
+def holds_nul(data: QueryDict) -> bool:
+    return any(NUL in text for name, values in data.lists() for text in (name, *values))

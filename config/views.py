@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.kept_forms import find_waiting_address, show_typed_again
+from config.middleware import UnusableText
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,8 @@ def broker_is_well() -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "400.html", status=400)
+    reason = str(exception) if isinstance(exception, UnusableText) else ""
+    return render(request, "400.html", {"reason": reason}, status=400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -9,6 +9,7 @@ from results.selectors.reports import get_job
 from results.services.scopes import Scope
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Job, Pair, Role
+from studies.numbers import read_number
 
 
 def get_study_for_results(request: HttpRequest, slug: str) -> StudyAccess:
@@ -51,7 +52,7 @@ def get_results_job(access: StudyAccess, job_id: uuid.UUID) -> Job:
 
 def read_scope(query: QueryDict) -> Scope:
     """The scope an address names by `round` and `rubric`. Raises Http404 for no number."""
-    number = query.get("rubric", "")
-    if number and not (number.isascii() and number.isdecimal()):
+    number = read_number(query.get("rubric", ""))
+    if query.get("rubric") and number is None:
         raise Http404("Rubric versions are numbers.")
-    return Scope(round=query.get("round") or None, rubric=int(number) if number else None)
+    return Scope(round=query.get("round") or None, rubric=number)

@@ -26,6 +26,7 @@ from results.selectors.holes import list_open_holes
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Pair, Role, Study
+from studies.numbers import read_number
 
 PAIRS_PER_PAGE = 50
 
@@ -196,8 +197,7 @@ def show_final_labels(
 
 
 def read_page(data: QueryDict, pages: int) -> int:
-    number = data.get("page", "")
-    return min(max(int(number), 1), pages) if number.isascii() and number.isdecimal() else 1
+    return min(max(read_number(data.get("page", "")) or 1, 1), pages)
 
 
 def write_filter(data: QueryDict) -> str:

@@ -18,6 +18,7 @@ from results.services.revision_accounts import is_old
 from results.services.scopes import Comparison, Scope, find_rounds
 from studies.access import StudyAccess
 from studies.models import Job, Study
+from studies.numbers import read_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,16 @@ def read_comparison(study: Study, data: QueryDict) -> Comparison | None:
     if before and after:
         return Comparison.of_rounds(before, after)
     if data.get("from") or data.get("to"):
-        return Comparison.of_versions(read_number(data, "from"), read_number(data, "to"))
+        return Comparison.of_versions(read_version(data, "from"), read_version(data, "to"))
     newest = list_versions(study)[:2]
     return Comparison.of_versions(newest[1], newest[0]) if len(newest) == 2 else None
 
 
-def read_number(data: QueryDict, name: str) -> int:
-    text = data.get(name, "")
-    if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
+def read_version(data: QueryDict, name: str) -> int:
+    number = read_number(data.get(name, ""))
+    if number is None:
         raise Http404("Rubric versions are numbers.")
-    return int(text)
+    return number
 
 
 def list_versions(study: Study) -> list[int]:

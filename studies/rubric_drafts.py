@@ -17,6 +17,7 @@ from studies.formats.problems import Problem, Problems
 from studies.formats.records import ClauseSpec, DimensionSpec, GradeSpec, RubricFile
 from studies.formats.rubrics import read_rubric
 from studies.formats.yamltext import write_yaml
+from studies.numbers import read_number
 
 Draft = dict[str, Any]
 
@@ -123,9 +124,10 @@ def remove_item(draft: Draft, path: str) -> None:
     """Remove the item of a path such as `grades-2`, in place. Raises ValueError where none is."""
     list_path, _, place = path.rpartition("-")
     items, _kind = _find_list(draft, list_path)
-    if not place.isdecimal() or int(place) >= len(items):
+    number = read_number(place)
+    if number is None or number >= len(items):
         raise ValueError(f"the draft has no {path!r}")
-    del items[int(place)]
+    del items[number]
 
 
 def add_edge_case_starters(draft: Draft) -> None:
@@ -212,11 +214,8 @@ def _fields(data: FormData, place: str, names: Iterable[str]) -> Draft:
 def _places(data: FormData, prefix: str) -> list[str]:
     """The items of a list that the form names, such as `grades-0`."""
     start = f"{prefix}-"
-    numbers = {
-        int(number)
-        for name in data
-        if name.startswith(start) and (number := name[len(start) :].partition("-")[0]).isdecimal()
-    }
+    written = (name[len(start) :].partition("-")[0] for name in data if name.startswith(start))
+    numbers = {number for one in written if (number := read_number(one)) is not None}
     return [f"{prefix}-{number}" for number in sorted(numbers)]
 
 

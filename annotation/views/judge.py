@@ -24,6 +24,7 @@ from annotation.services.rubric_notices import confirm_version_read
 from annotation.tokens import ShownPair, read_annotator
 from studies.http import HtmxRequest
 from studies.models import Member, Pair
+from studies.numbers import read_number
 
 # What a screen is called in the template, and the partial that shows it.
 PARTS = {
@@ -142,9 +143,8 @@ def undo(request: HtmxRequest, slug: str) -> HttpResponse:
 def confirm_rubric(request: HtmxRequest, slug: str) -> HttpResponse:
     """The changes of the rubric are read: on to the next pair, or to what changed since."""
     annotator = get_annotator(request, slug)
-    number = request.POST.get("number", "")
-    is_number = number.isascii() and number.isdecimal() and len(number) < 10
-    if not is_number or not confirm_version_read(annotator=annotator, number=int(number)):
+    number = read_number(request.POST.get("number", ""))
+    if number is None or not confirm_version_read(annotator=annotator, number=number):
         sentence = _("The rubric of the round changed once more. Below is what is new.")
         return refuse(request, annotator, sentence)
     if not request.htmx:

@@ -13,6 +13,7 @@ from annotation.progress.requeue import RequeueForm
 from annotation.services.releases import RoundClosed, release_claims, requeue_queries
 from studies.access import get_study_for_role
 from studies.models import Role
+from studies.numbers import read_number
 
 
 @require_safe
@@ -27,7 +28,8 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 def release(request: HttpRequest, slug: str) -> HttpResponse:
     """End the holds that were ticked."""
     access = get_study_for_role(request, slug, Role.ADMIN)
-    chosen = [int(key) for key in request.POST.getlist("claim") if key.isascii() and key.isdigit()]
+    keys = (read_number(key) for key in request.POST.getlist("claim"))
+    chosen = [key for key in keys if key is not None]
     released = release_claims(study=access.study, claim_ids=chosen, user=access.user)
     if not released:
         problem = _("Nothing was released: tick who holds a query, and look whether they still do.")

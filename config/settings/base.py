@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.NoStoreMiddleware",
+    "config.middleware.UnusableTextMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

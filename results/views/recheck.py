@@ -13,6 +13,7 @@ from results.recheck_contexts import show_recheck
 from results.services.rechecks import RecheckRefused, carry_all_untouched, open_recheck
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Role, RubricVersion
+from studies.numbers import read_number
 
 CONFLICT = 409
 
@@ -79,11 +80,10 @@ def find_version(access: StudyAccess, data: QueryDict) -> RubricVersion | None:
     versions = RubricVersion.objects.filter(
         study=access.study, published_at__isnull=False, number__gt=1
     ).order_by("-number")
-    number = data.get("to", "")
-    if not number:
+    if not data.get("to"):
         return versions.first()
-    is_number = number.isascii() and number.isdecimal() and len(number) < 10
-    version = versions.filter(number=int(number)).first() if is_number else None
+    number = read_number(data.get("to", ""))
+    version = versions.filter(number=number).first() if number is not None else None
     if version is None:
         raise Http404("No such later version.")
     return version

@@ -15,6 +15,7 @@ from studies import rubric_drafts as drafts
 from studies.access import StudyAccess, get_study_for_role
 from studies.formats.rubrics import write_rubric
 from studies.models import Role, Round, RubricDraft, RubricVersion
+from studies.numbers import read_number
 from studies.services import rubric_drafts as services
 from studies.services.rubrics import RubricRefused, describe_rubric
 
@@ -41,8 +42,8 @@ def diff(request: HttpRequest, slug: str) -> HttpResponse:
     """What differs between two versions that this person may read."""
     access = get_study_for_role(request, slug)
     visible = contexts.list_visible_versions(access.member)
-    before = pick_version(visible, read_number(request.GET, "from"))
-    after = pick_version(visible, read_number(request.GET, "to"))
+    before = pick_version(visible, read_version(request.GET, "from"))
+    after = pick_version(visible, read_version(request.GET, "to"))
     context = {
         "study": access.study,
         "before": before,
@@ -210,7 +211,7 @@ def switch(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_role(request, slug, Role.ADMIN)
     rounds = Round.objects.filter(study=access.study, name=request.POST.get("round", ""))
     version = RubricVersion.objects.filter(
-        study=access.study, number=read_number(request.POST, "version", missing=0)
+        study=access.study, number=read_number(request.POST.get("version", "")) or 0
     ).first()
     found = rounds.first()
     if found is None or version is None:
@@ -240,18 +241,16 @@ def pick_version(visible: list[RubricVersion], number: int) -> RubricVersion:
     raise Http404("No such version for this person.")
 
 
-def read_number(data: QueryDict, name: str, *, missing: int | None = None) -> int:
-    """Raises Http404 where it is no number and `missing` gives none in its place."""
-    text = data.get(name, "")
-    if text.isascii() and text.isdecimal() and len(text) < 10:
-        return int(text)
-    if missing is None:
+def read_version(data: QueryDict, name: str) -> int:
+    """Raises Http404 where it is no number."""
+    number = read_number(data.get(name, ""))
+    if number is None:
         raise Http404("Rubric versions are numbers.")
-    return missing
+    return number
 
 
 def read_edition(data: QueryDict) -> int:
-    return read_number(data, "edition", missing=0)
+    return read_number(data.get("edition", "")) or 0
 
 
 def find_newest(access: StudyAccess) -> RubricVersion | None:

@@ -1,0 +1,149 @@
+"""Whatever a browser can put into an address or a form, no page breaks over it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.http import HttpResponseBase, QueryDict
+from django.test import Client
+
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import Form, log_in, read_forms
+from tests.results.settling import contest
+from tests.site.test_permissions import MATRIX
+
+GETS = sorted(
+    path for path, method, allowed in MATRIX.values() if method == "get" and "uma" in allowed
+)
+PAGES = [path for path in GETS if "{label}" not in path]
+LONG = 10_000
+STRANGE = ["%FF", "%ED%A0%80", "x" * LONG, "9" * LONG, "-1", "1e9", "٣", "99999999999999999999"]
+
+
+def fill_in(cast: Cast, path: str) -> str:
+    return path.format(
+        label=cast.pairs[0].public_id,
+        pair=cast.pairs[0].public_id,
+        job=make.make_job(cast.study).public_id,
+        draft=make.make_draft(cast.study).public_id,
+    )
+
+
+def ask(client: Client, url: str) -> HttpResponseBase:
+    response = client.get(url)
+    if response.streaming:
+        b"".join(response)  # a download holds its transaction until it is read
+    return response
+
+
+@pytest.fixture
+def parameters(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The names that pages look up in an address or a form, as they do it."""
+    seen: set[str] = set()
+
+    def watch(name: str) -> None:
+        plain = getattr(QueryDict, name)
+
+        def look_up(self: QueryDict, key: str, *rest: Any) -> Any:
+            seen.add(key)
+            return plain(self, key, *rest)
+
+        monkeypatch.setattr(QueryDict, name, look_up)
+
+    for name in ("get", "getlist", "__getitem__", "__contains__"):
+        watch(name)
+    return seen
+
+
+def find_parameters(client: Client, url: str, parameters: set[str]) -> list[str]:
+    """What the page reads from its address: asked plainly, and with something in it. Of the rows
+    of a form that repeats itself, the first stands for all."""
+    parameters.clear()
+    bare = url.partition("?")[0]
+    for asked in (url, f"{bare}?something=else"):
+        ask(client, asked)
+    return sorted(name for name in parameters if not re.search(r"-[1-9]\d*-", name))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_address_breaks_over_what_its_parameters_hold(
+    cast: Cast, path: str, parameters: set[str]
+) -> None:
+    contest(cast)
+    client = log_in(cast.uma)
+    url = fill_in(cast, path)
+    bare = url.partition("?")[0]
+    for name in find_parameters(client, url, parameters):
+        for value in STRANGE:
+            assert ask(client, f"{bare}?{name}={value}").status_code < 500
+        assert ask(client, f"{bare}?{name}=1&{name}=2&{name}=").status_code < 500
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nul_in_an_address_is_answered_with_a_sentence(cast: Cast, path: str) -> None:
+    client = log_in(cast.max)
+    bare = fill_in(cast, path).partition("?")[0]
+    for query in ("q=%00", "q=a&q=b%00c", "%00=1"):
+        response = client.get(f"{bare}?{query}")
+        assert response.status_code == 400
+        assert "cannot be used (NUL)" in response.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("url", ["/login/?next=%00", "/join/%00/", "/login/?%00", "/healthz?a=%00"])
+def test_nul_in_an_address_is_refused_from_strangers_too(url: str) -> None:
+    assert Client().get(url).status_code == 400
+
+
+def list_posted(client: Client, url: str) -> Iterator[tuple[str, Form]]:
+    response = ask(client, url)
+    if response.streaming or "text/html" not in response["Content-Type"]:
+        return
+    for form in read_forms(response).values():
+        if form.method == "post":
+            yield form.action or url, form
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_form_breaks_over_nul_in_a_field(cast: Cast, path: str) -> None:
+    contest(cast)
+    make.make_rubric_draft(cast.study)
+    client = log_in(cast.uma)
+    for url, form in list(list_posted(client, fill_in(cast, path))):
+        for name in [*form.fields, *form.choices, *form.buttons]:
+            with transaction.atomic():
+                response = client.post(url, form.fields | {name: "a\0b"})
+                assert response.status_code < 500, (url, name)
+                transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("people/invite/", {"roles": "annotator", "name": "a\0b"}),
+        ("people/roles/", {"member": "a\0b"}),
+        ("classes/new/", {"name": "a\0b"}),
+        ("classes/assign/", {"query": "a\0b", "query_class": "a\0b"}),
+        ("progress/requeue/", {"round": "a\0b"}),
+        ("plan/?round=main", {"shared": "a\0b"}),
+        ("settings/", {"title": "a\0b"}),
+        ("rubric/upload/", {"file": "a\0b"}),
+    ],
+)
+def test_a_form_with_nul_is_refused_as_one_that_is_filled_in_wrongly(
+    cast: Cast, path: str, fields: dict[str, str]
+) -> None:
+    response = log_in(cast.max).post(f"/studies/alpha/{path}", fields)
+    assert response.status_code == 422
+
+
+def test_a_label_with_nul_in_its_note_is_refused_and_stays_in_the_form(cast: Cast) -> None:
+    client, url = log_in(cast.ana), "/studies/alpha/judge/"
+    form = read_forms(client.get(url))["judgment-form"]
+    typed = {"grade": "1", "decided_by": "recency", "note": "a\0b"}
+    response = client.post(url, form.fields | typed)
+    assert response.status_code == 422
+    assert read_forms(response)["judgment-form"].fields["grade"] == "1"
