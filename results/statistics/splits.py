@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import fisher_exact
 
 from results.statistics.agreement import Measure
 from results.statistics.counts import Comparisons, compare_labels
+from results.statistics.exact import fisher_exact_p
 from results.statistics.intervals import Interval, wilson_interval
 from results.statistics.table import NONE, BoolArray, IntArray, LabelTable
 
@@ -59,7 +59,7 @@ class ClassSplits:
         if not self.rest.pairs:
             return Measure.undefined("no pair outside of this class was labelled at least twice")
         table = [[rate.splits, rate.pairs - rate.splits] for rate in (self.inside, self.rest)]
-        return Measure.of(fisher_exact(table).pvalue, self.inside.pairs + self.rest.pairs)
+        return Measure.of(fisher_exact_p(table), self.inside.pairs + self.rest.pairs)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import binomtest
 
 from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
 from results.statistics.diagnosis.thresholds import LEVEL, MINIMUM_REFERENCE
+from results.statistics.exact import binomial_p
 from results.statistics.table import NONE, BoolArray, IntArray, LabelTable
 
 
@@ -112,7 +112,7 @@ def _is_opposed(yes: int, asked: int, side: float) -> bool:
     """Whether this group leans to the other side beyond chance (binomial test, exact)."""
     if asked < MINIMUM_REFERENCE or np.sign(2 * yes - asked) * side >= 0:
         return False
-    return bool(binomtest(yes, asked).pvalue <= LEVEL)
+    return binomial_p(yes, asked) <= LEVEL
 
 
 def _compare_by_pair(splits: LabelTable) -> Comparisons:

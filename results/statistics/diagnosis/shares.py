@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.stats import fisher_exact
 
 from results.statistics.diagnosis.resampling import (
     TOLERANCE,
@@ -33,6 +32,7 @@ from results.statistics.diagnosis.thresholds import (
     MINIMUM_REFERENCE,
     PERMUTATIONS_SHOWN,
 )
+from results.statistics.exact import fisher_exact_p
 from results.statistics.table import BoolArray, FloatArray, IntArray
 
 
@@ -174,7 +174,7 @@ def choose_reference(
         ]
         for question in lost
     )
-    is_habit = any(fisher_exact(table).pvalue > LEVEL for table in tables)
+    is_habit = any(fisher_exact_p(table) > LEVEL for table in tables)
     return tuple(rest if is_habit else sound)
 
 

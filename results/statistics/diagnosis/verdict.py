@@ -6,7 +6,6 @@ from math import ceil
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import norm
 
 from results.statistics.diagnosis.concentration import Concentration, QuerySplits
 from results.statistics.diagnosis.thresholds import (
@@ -18,6 +17,7 @@ from results.statistics.diagnosis.thresholds import (
     PLANNED_EXCESS,
     PLANNED_POWER,
 )
+from results.statistics.exact import normal_quantile
 from results.statistics.splits import SplitRate
 
 Verdict = Literal["hole", "slips", "noise", "too_little_data"]
@@ -78,7 +78,7 @@ def find_need(
     """
     low = (rest.splits + 1) / (rest.pairs + 10)
     high = min(low + PLANNED_EXCESS, 0.95)
-    deviates = norm.isf(LEVEL / max(tests, 1)) + norm.isf(1 - PLANNED_POWER)
+    deviates = normal_quantile(LEVEL / max(tests, 1)) + normal_quantile(1 - PLANNED_POWER)
     allowed = ((high - low) / deviates) ** 2
     inside_variance, rest_variance = (spread * rate * (1 - rate) for rate in (high, low))
     taken = rest_variance / rest.pairs if rest.pairs else allowed
