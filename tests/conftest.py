@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.cast import Cast, make_cast
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes on a busy machine says nothing about what it shows.
+settings.register_profile("dissensus", deadline=None)
+settings.load_profile("dissensus")
 
 
 @pytest.fixture(scope="session")

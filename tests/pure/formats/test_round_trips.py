@@ -61,7 +61,7 @@ from studies.formats.study import read_study_file, write_study_file
 
 from .reading import good
 
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=30)
 
 ODD_PIECES = (
     '"', "'", ",", "\t", "\n", "\r", "\r\n", "\u2028", "\u0085", "\f", "\ufeff", "=1+1", "-", "@",
