@@ -11,7 +11,7 @@ class RoundAssignment(models.Model):
     they claim.
     """
 
-    round = models.ForeignKey(Round, models.PROTECT, related_name="assignments")
+    round = models.ForeignKey(Round, models.PROTECT, related_name="assignments", db_index=False)
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="assignments")
     annotator = models.ForeignKey(Member, models.PROTECT, related_name="assignments")
 

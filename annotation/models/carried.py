@@ -18,7 +18,7 @@ class CarriedLabel(models.Model):
         UNTOUCHED = "untouched", _("no change of the rubric can concern it")
         KEPT = "kept", _("an admin kept it, although a change can concern it")
 
-    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="carried")
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="carried", db_index=False)
     rubric_version = models.ForeignKey(RubricVersion, models.PROTECT, related_name="carried_labels")
     why = models.CharField(max_length=16, choices=Why, default=Why.UNTOUCHED)
     by = models.ForeignKey(Member, models.PROTECT, null=True, blank=True, related_name="+")

@@ -22,8 +22,10 @@ class Claim(models.Model):
         LAPSED = "lapsed", _("lapsed")
         RELEASED = "released", _("given to others")
 
-    round_query = models.ForeignKey(RoundQuery, models.PROTECT, related_name="claims")
-    annotator = models.ForeignKey(Member, models.PROTECT, related_name="claims")
+    round_query = models.ForeignKey(
+        RoundQuery, models.PROTECT, related_name="claims", db_index=False
+    )
+    annotator = models.ForeignKey(Member, models.PROTECT, related_name="claims", db_index=False)
     state = models.CharField(max_length=16, choices=State, default=State.HELD)
     slot = models.PositiveIntegerField(null=True, blank=True)
     claimed_at = models.DateTimeField(auto_now_add=True)

@@ -20,9 +20,9 @@ class Judgment(models.Model):
         IMPORT = "import", _("imported")
 
     public_id = PublicIdField()
-    round = models.ForeignKey(Round, models.PROTECT, related_name="judgments")
+    round = models.ForeignKey(Round, models.PROTECT, related_name="judgments", db_index=False)
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="judgments")
-    annotator = models.ForeignKey(Member, models.PROTECT, related_name="judgments")
+    annotator = models.ForeignKey(Member, models.PROTECT, related_name="judgments", db_index=False)
     rubric_version = models.ForeignKey(RubricVersion, models.PROTECT, related_name="judgments")
     grade = models.SmallIntegerField(null=True, blank=True)
     is_unsure = models.BooleanField(default=False)

@@ -12,7 +12,7 @@ class Action(models.Model):
     form that caused it: a second submission of the form finds it taken.
     """
 
-    study = models.ForeignKey(Study, models.PROTECT, related_name="actions")
+    study = models.ForeignKey(Study, models.PROTECT, related_name="actions", db_index=False)
     at = models.DateTimeField(auto_now_add=True)
     name = models.CharField(max_length=60)
     user = models.ForeignKey(User, models.PROTECT, null=True, blank=True, related_name="+")

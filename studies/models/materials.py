@@ -28,7 +28,7 @@ class QueryClass(models.Model):
 
 
 class Query(models.Model):
-    study = models.ForeignKey(Study, models.PROTECT, related_name="queries")
+    study = models.ForeignKey(Study, models.PROTECT, related_name="queries", db_index=False)
     external_id = ExternalIdField()
     public_id = PublicIdField()
     text = models.TextField()
@@ -59,7 +59,7 @@ class Document(models.Model):
         HTML = "html", _("HTML")
         IMAGE = "image", _("image")
 
-    study = models.ForeignKey(Study, models.PROTECT, related_name="documents")
+    study = models.ForeignKey(Study, models.PROTECT, related_name="documents", db_index=False)
     external_id = ExternalIdField()
     public_id = PublicIdField()
     title = models.TextField(blank=True)

@@ -31,7 +31,7 @@ class RunHit(models.Model):
     that the study does not hold.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="hits")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="hits", db_index=False)
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     document_external_id = ExternalIdField()
     rank = models.PositiveIntegerField()
@@ -60,7 +60,7 @@ class Pair(models.Model):
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="pairs")
-    query = models.ForeignKey(Query, models.PROTECT, related_name="pairs")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="pairs", db_index=False)
     document = models.ForeignKey(Document, models.PROTECT, related_name="pairs")
     public_id = PublicIdField()
     pool_rank = models.PositiveIntegerField(null=True, blank=True)

@@ -48,7 +48,7 @@ class Round(models.Model):
 class RoundQuery(models.Model):
     """A query in a round, with the number of annotators who may take it (null: all)."""
 
-    round = models.ForeignKey(Round, models.PROTECT, related_name="round_queries")
+    round = models.ForeignKey(Round, models.PROTECT, related_name="round_queries", db_index=False)
     query = models.ForeignKey(Query, models.PROTECT, related_name="round_queries")
     annotators = models.PositiveSmallIntegerField(null=True, blank=True)
 
