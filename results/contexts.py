@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 from results.figures import Figures, read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
+from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.services.reports import (
@@ -30,6 +31,8 @@ TABS = (
     ("results:final-labels", gettext_noop("Final labels")),
     ("results:rounds", gettext_noop("Rounds")),
     ("results:revision", gettext_noop("Revisions")),
+    ("results:systems", gettext_noop("Systems")),
+    ("results:gate", gettext_noop("Release gate")),
     ("results:exports", gettext_noop("Exports")),
 )
 
@@ -155,6 +158,8 @@ def find_page_of(study: Study, job: Job) -> str:
         sides = (Scope.parse(job.arguments[side]) for side in ("before", "after"))
         query = urlencode(Comparison(*sides).fields)
         return f"{reverse('results:revision', args=[study.slug])}?{query}"
+    if job.kind == COMPUTE_RELEASE:
+        return reverse("results:gate", args=[study.slug])
     scope = Scope.parse(job.arguments.get("scope", Scope().key))
     return reverse("results:overview", args=[study.slug]) + write_query(scope)
 

@@ -13,11 +13,14 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.models import Judgment
 from results.contexts import Link, list_tabs
 from results.dropped import judge_dropped_share
+from results.gate import list_red
+from results.gate_wording import TITLES
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
 from results.services.exports.manifest import POSITIVES_FROM
+from results.services.gate import Gate
 from results.services.reports import OpenHoles, count_final_changes_since, is_stale
 from results.services.scopes import Scope, find_rounds
 from results.wording import as_count
@@ -123,6 +126,7 @@ class KindEntry:
     needs_annotator: bool
     offers_texts: bool
     is_ready: bool
+    is_locked: bool
     note: str = ""
 
 
@@ -136,6 +140,9 @@ class ExportsPage:
     annotators: Sequence[str] = ()
     report_note: str = ""
     holes: OpenHoles | None = None
+    gate: Gate | None = None
+    red: Sequence[str] = ()
+    error: str = ""
 
 
 def find_hiding_rounds(access: StudyAccess) -> list[str]:
@@ -143,7 +150,9 @@ def find_hiding_rounds(access: StudyAccess) -> list[str]:
     return find_blinding_rounds(access.member, find_rounds(access.study, Scope()).labels)
 
 
-def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
+def show_exports(
+    access: StudyAccess, annotator: str | None = None, *, error: str = ""
+) -> ExportsPage:
     """The page of exports, with the account of the consensus or of one annotator's labels.
 
     Raises ExportRefused for an annotator that the study does not know.
@@ -156,6 +165,7 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
     kind = "annotator-qrels" if annotator else "consensus-qrels"
     manifest = describe_export(study, kind, annotator=annotator)
     report = get_report(study, Scope())
+    gate = manifest.gate
     return ExportsPage(
         study=study,
         tabs=tabs,
@@ -166,6 +176,9 @@ def show_exports(access: StudyAccess, annotator: str | None) -> ExportsPage:
         ],
         annotators=list_annotators(study),
         holes=manifest.open_holes,
+        gate=gate,
+        red=[str(TITLES[key]) for key in list_red(gate.lines)] if gate else (),
+        error=error,
         report_note=say_how_old(report) if report else "",
     )
 
@@ -189,6 +202,7 @@ def show_kind(study: Study, kind: ExportKind, manifest: Manifest, *, is_ready: b
         needs_annotator=kind.needs_annotator,
         offers_texts=kind.offers_texts,
         is_ready=is_ready,
+        is_locked=kind.is_release and bool(manifest.gate and manifest.gate.asks_for_reason),
         note=say_what_is_positive(manifest) if kind.name == "training-pairs" else "",
     )
 
@@ -214,7 +228,7 @@ def say_what_it_holds(study: Study, kind: ExportKind, manifest: Manifest) -> str
             "count": as_count(number)
         }
     if kind.name in {"judgments", "action-log"}:
-        counts = describe_export(study, kind.name).counts
+        counts = describe_export(study, kind.name, with_gate=False).counts
         return count_lines(counts.get("judgments", counts.get("actions", 0)))
     return ""
 

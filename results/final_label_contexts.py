@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from results.contexts import Link, list_tabs
-from results.models import Cause
+from results.models import Cause, ClauseProposal
 from results.selectors.contested import (
     CONTESTED,
     Count,
@@ -21,8 +21,9 @@ from results.selectors.contested import (
     count_pairs,
     list_pairs,
 )
-from results.selectors.final_labels import find_rubric_in_force
 from results.selectors.holes import list_open_holes
+from results.selectors.proposals import list_open_proposals
+from results.services.final_rechecks import find_concerned_finals
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Pair, Role, Study
@@ -91,6 +92,18 @@ class QueueRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedClause:
+    """A clause that adjudication asked for and no version has; `url` leads to its pair."""
+
+    query_class: str
+    dimension: str
+    clause: str
+    text: str
+    query: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class FinalLabelsPage:
     """The tab. `splits` is the number that the results tell of splits; `control_splits` are
     further ones, on control pairs, which they leave out. `matching_settled` counts the final
@@ -114,6 +127,7 @@ class FinalLabelsPage:
     pages: int
     is_admin: bool
     errors: dict[str, str]
+    proposals: Sequence[AskedClause]
     reason: str = ""
 
     @property
@@ -137,14 +151,13 @@ def read_wanted(study: Study, data: QueryDict) -> Wanted:
     """The filter that an address or a form names; what is unknown narrows nothing."""
     query = data.get("query", "").strip()
     kind, state, cause = data.get("kind", ""), data.get("state", ""), data.get("cause", "")
-    in_force = find_rubric_in_force(study)
     return Wanted(
         query_class=data.get("class") or None,
         kind=kind if kind in KINDS else "",
         state=state if state in STATES else "",
         cause=cause if cause in Cause.values else "",
         is_dropped=bool(data.get("dropped")),
-        below_rubric=in_force.number if in_force and data.get("earlier") else None,
+        finals=find_concerned_finals(study) if data.get("recheck") else None,
         with_agreed=bool(query),
         pairs=find_pairs_of_query(study, query) if query else None,
     )
@@ -192,6 +205,7 @@ def show_final_labels(
         pages=pages,
         is_admin=access.member.has_role(Role.ADMIN),
         errors=errors or {},
+        proposals=[show_proposal(study, one) for one in list_open_proposals(study)],
         reason=data.get("reason", ""),
     )
 
@@ -202,7 +216,7 @@ def read_page(data: QueryDict, pages: int) -> int:
 
 def write_filter(data: QueryDict) -> str:
     """The filter as the query of an address, without the page."""
-    names = ("class", "kind", "state", "cause", "dropped", "earlier", "query")
+    names = ("class", "kind", "state", "cause", "dropped", "recheck", "query")
     return urlencode({name: data.get(name, "") for name in names if data.get(name)})
 
 
@@ -236,6 +250,18 @@ def show_row(study: Study, pair: QueuedPair) -> QueueRow:
     )
 
 
+def show_proposal(study: Study, proposal: ClauseProposal) -> AskedClause:
+    query = proposal.pair.query
+    return AskedClause(
+        query_class=query.query_class.name if query.query_class else "",
+        dimension=proposal.dimension,
+        clause=proposal.clause,
+        text=proposal.text,
+        query=query.text,
+        url=reverse("results:final-label", args=[study.slug, proposal.pair.public_id]),
+    )
+
+
 def list_selects(study: Study, wanted: Wanted) -> list[Select]:
     classes = study.query_classes.order_by("position").values_list("name", flat=True)
     return [
@@ -245,10 +271,10 @@ def list_selects(study: Study, wanted: Wanted) -> list[Select]:
         make_select("cause", _("cause"), dict(Cause.choices), wanted.cause),
         make_select("dropped", _("dropped"), {"1": _("only dropped")}, "1" * wanted.is_dropped),
         make_select(
-            "earlier",
+            "recheck",
             _("rubric"),
-            {"1": _("decided under an earlier one")},
-            "1" if wanted.below_rubric else "",
+            {"1": _("changed since, so look again")},
+            "" if wanted.finals is None else "1",
         ),
     ]
 

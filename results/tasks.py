@@ -1,8 +1,10 @@
 """The jobs of this room, registered where a worker looks for tasks."""
 
+from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import COMPUTE_AGREEMENT
 from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.services.import_drafts import read_draft, run_draft
+from results.services.releases import run_release
 from results.services.reports import run_agreement
 from results.services.revision_accounts import run_account
 from results.services.scopes import Comparison, Scope, UnknownScope
@@ -32,6 +34,13 @@ def account_for_revision(job: Job, report: ReportProgress) -> None:
         run_account(job.study, Comparison(*sides))
     except UnknownScope as refusal:
         raise JobRefused(str(refusal)) from refusal
+
+
+@register_work(COMPUTE_RELEASE)
+def compute_release(job: Job, report: ReportProgress) -> None:
+    if job.study is None:
+        raise JobRefused("This job names no study.")
+    run_release(job.study, progress=report)
 
 
 @register_work(READ_IMPORT)

@@ -45,6 +45,8 @@ class SettleValues:
     cause: str = ""
     citation: str = ""
     is_dropped: bool = False
+    wants_rule: bool = False
+    rule_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Case:
     is_cause_needed: bool
     drop_key: str
     later_key: str
+    rule_key: str
     values: SettleValues = field(default_factory=SettleValues)
     errors: Mapping[str, str] = field(default_factory=dict)
     standing: StandingDecision | None = None

@@ -12,6 +12,7 @@ from results.adjudication.contexts import SettleValues
 from results.adjudication.tokens import ShownCase, read_token
 from results.models import Cause, Citation
 from results.services.final_labels import Decision
+from results.services.proposals import Proposal
 from studies.models import Study
 
 
@@ -46,6 +47,8 @@ class SettleForm(forms.Form):
     cause = forms.CharField(required=False)
     citation = forms.CharField(required=False)
     reason = forms.CharField(required=False, max_length=NOTE_LIMIT)
+    rule = forms.CharField(required=False)
+    rule_text = forms.CharField(required=False, max_length=NOTE_LIMIT)
 
     def __init__(
         self, data: Any, *, rubric: RubricSheet, needs_cause: bool, needs_citation: bool
@@ -74,6 +77,8 @@ class SettleForm(forms.Form):
         name: str = self.cleaned_data["decided_by"]
         if not name and not self.is_dropped:
             raise forms.ValidationError(_("Choose the dimension that decides it."))
+        if not name and self.data.get("rule"):
+            raise forms.ValidationError(_("Choose the dimension that the clause is to belong to."))
         if name and name not in self.dimensions:
             raise forms.ValidationError(_("The rubric has no such dimension."))
         return name
@@ -114,11 +119,20 @@ class SettleForm(forms.Form):
         return Decision(**{name: cleaned[name] for name in names})
 
     @property
+    def proposal(self) -> Proposal | None:
+        """The clause that is asked for; without words of its own it says the reason."""
+        cleaned = self.cleaned_data
+        if not cleaned["rule"]:
+            return None
+        return Proposal(cleaned["decided_by"], cleaned["rule_text"].strip() or cleaned["reason"])
+
+    @property
     def values(self) -> SettleValues:
         """What was typed, to be shown again beside the errors."""
-        names = ("grade", "decided_by", "clause", "cause", "citation", "reason")
+        names = ("grade", "decided_by", "clause", "cause", "citation", "reason", "rule_text")
         typed = {name: self.data.get(name, "") for name in names}
-        return SettleValues(**typed, is_dropped=self.is_dropped)
+        wants_rule = bool(self.data.get("rule"))
+        return SettleValues(**typed, is_dropped=self.is_dropped, wants_rule=wants_rule)
 
     @property
     def messages(self) -> dict[str, str]:

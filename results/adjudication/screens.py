@@ -47,7 +47,7 @@ ORDER_OF = "adjudication"
 # How often the queue is read again when others were faster with all of what it gave.
 ATTEMPTS = 3
 # What has a letter of its own beside the dimensions; U and Z stay what they are in judging.
-LETTERED = ["drop", "later", *Cause.values, *Citation.values]
+LETTERED = ["drop", "later", "rule", *Cause.values, *Citation.values]
 
 
 class NoRubric(Exception):
@@ -147,6 +147,7 @@ def show_case(
         citations=list_choices(Citation.choices, keys, values.citation),
         drop_key=keys["drop"],
         later_key=keys["later"],
+        rule_key=keys["rule"],
         is_cause_needed=kind in CONTESTED,
         values=values,
         errors=asked.errors if asked else {},

@@ -4,6 +4,8 @@ from results.models.calibration import CalibrationNote
 from results.models.final_labels import Cause, Citation, FinalLabel
 from results.models.leases import Lease
 from results.models.outcomes import ChangedPair, PairOutcome
+from results.models.proposals import ClauseProposal
+from results.models.release import ReleaseReport
 from results.models.reports import AgreementReport, RevisionAccount
 
 __all__ = [
@@ -12,8 +14,10 @@ __all__ = [
     "Cause",
     "ChangedPair",
     "Citation",
+    "ClauseProposal",
     "FinalLabel",
     "Lease",
     "PairOutcome",
+    "ReleaseReport",
     "RevisionAccount",
 ]

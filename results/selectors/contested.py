@@ -56,7 +56,7 @@ chosen AS (
         AND (%(state)s = '' OR state = %(state)s)
         AND (%(cause)s = '' OR cause = %(cause)s)
         AND (NOT %(is_dropped)s OR final_id IS NOT NULL AND final_grade IS NULL)
-        AND (%(below_rubric)s::int IS NULL OR rubric_number < %(below_rubric)s)
+        AND (%(finals)s::bigint[] IS NULL OR final_id = ANY (%(finals)s::bigint[]))
 )
 """  # noqa: S608 - put together from constants
 
@@ -108,8 +108,8 @@ SELECT final_id FROM chosen WHERE final_id IS NOT NULL
 class Wanted:
     """Which pairs are asked for; what is left empty does not narrow.
 
-    Without `with_agreed` those are the contested pairs and the settled ones. `pairs` are keys;
-    `below_rubric` asks for final labels given under an earlier version than this.
+    Without `with_agreed` those are the contested pairs and the settled ones. `pairs` are keys, and
+    so are `finals`, of final labels.
     """
 
     query_class: str | None = None
@@ -117,7 +117,7 @@ class Wanted:
     state: str = ""
     cause: str = ""
     is_dropped: bool = False
-    below_rubric: int | None = None
+    finals: list[int] | None = None
     with_agreed: bool = False
     pairs: list[int] | None = None
 

@@ -4,6 +4,7 @@ from django.db.models import Max
 
 from annotation.models import CarriedLabel
 from results.models import RevisionAccount
+from results.selectors.final_labels import count_final_changes
 from results.services.scopes import Comparison
 from studies.models import Job, Study
 from studies.selectors import count_label_changes
@@ -20,6 +21,7 @@ def describe_basis(study: Study) -> dict[str, int]:
     return {
         "format": ACCOUNT_FORMAT,
         "label_changes": count_label_changes(study),
+        "final_labels": count_final_changes(study),
         "carried": carried["last"] or 0,
         "pairs": study.pairs.count(),
         "runs": study.runs.count(),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from results.models import FinalLabel, Lease
 from results.selectors.final_labels import WITH_PARTS, get_final_label
+from results.services.proposals import Proposal, propose_clause
 from studies.models import Action, Clause, Dimension, Member, Pair, RubricVersion, Study
 from studies.services.log import record_action
 
@@ -54,13 +55,16 @@ def settle_pair(
     shown: str,
     key: uuid.UUID,
     seconds: tuple[float | None, float | None] = (None, None),
+    proposal: Proposal | None = None,
 ) -> Settled:
     """Set the pair's final label, or revise the one that was shown.
 
     `shown` is the public id of the final label that the form showed, "" for none, `seconds` the
     active and the away time since. Everything
     happens under the lock of the pair's row, so that of two decisions one finds the other.
-    Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the rubric version has not.
+    A `proposal` goes into the draft of the next rubric version with it.
+    Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the rubric version has not, and
+    RubricRefused where the draft has not the proposal's dimension.
     """
     Pair.objects.select_for_update(of=("self",)).get(pk=pair.pk)
     current = get_final_label(pair)
@@ -85,6 +89,8 @@ def settle_pair(
         away_seconds=seconds[1],
         key=key,
     )
+    if proposal is not None:
+        propose_clause(pair=pair, member=member, proposal=proposal)
     Lease.objects.filter(pair=pair).delete()
     return Settled("recorded", final)
 

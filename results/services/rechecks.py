@@ -85,7 +85,7 @@ def find_touched(
     """
     found = Touched(version, seconds_per_pair=measure_seconds(study))
     target = describe_rubric(version)
-    diffs = _compare_with_earlier(study, version, target)
+    diffs = compare_with_earlier(study, version, target)
     for diff in diffs.values():
         for change in diff.changes:
             key = name_change(change)
@@ -218,9 +218,10 @@ def carry_all_untouched(*, study: Study, version: RubricVersion, by: Member) -> 
     return carry_forward(found, by=by)
 
 
-def _compare_with_earlier(
+def compare_with_earlier(
     study: Study, version: RubricVersion, target: RubricFile
 ) -> dict[int, RubricDiff]:
+    """What differs between each earlier version (by its number) and this one (`target`)."""
     earlier = study.rubric_versions.filter(number__lt=version.number).order_by("number")
     return {one.number: compare_rubrics(describe_rubric(one), target) for one in earlier}
 

@@ -135,6 +135,7 @@ def record_decision(
         shown=shown.final_id,
         key=key,
         seconds=shown.measure_time(),
+        proposal=form.proposal,
     )
 
 

@@ -26,9 +26,10 @@ from results.services.exports import (
     find_last_end,
     stream_export,
 )
+from results.services.gate import read_gate
 from studies.access import StudyAccess
 
-CONFLICT = 409
+OK, CONFLICT = 200, 409
 
 
 class Download(Iterator[bytes]):
@@ -53,12 +54,7 @@ class Download(Iterator[bytes]):
 @login_required
 def exports(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_results(request, slug)
-    try:
-        page = show_exports(access, request.GET.get("annotator") or None)
-    except ExportRefused as refusal:
-        raise Http404(str(refusal)) from refusal
-    template = "results/hidden.html" if page.hidden_by else "results/exports.html"
-    return render(request, template, {"page": page})
+    return render_exports(request, access)
 
 
 @require_GET
@@ -66,6 +62,9 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str, kind: str) -> HttpResponseBase:
     """The file, streamed; a refusal is said before the first byte is sent."""
     access = get_study_for_results(request, slug)
+    if is_locked(access, kind):
+        error = _("The gate is red. Say first why these labels leave in spite of it.")
+        return render_exports(request, access, error=error, status=CONFLICT)
     try:
         download = begin_download(request, access, kind)
     except ExportRefused as refusal:
@@ -98,6 +97,13 @@ def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         json_dumps_params={"ensure_ascii": False, "indent": 2},
         headers=attach(f"{download.stream.file_name}.manifest.json"),
     )
+
+
+def is_locked(access: StudyAccess, kind: str) -> bool:
+    """Whether labels would be handed over through a red gate, and nobody has said why."""
+    if kind not in KINDS or not KINDS[kind].is_release or find_hiding_rounds(access):
+        return False
+    return read_gate(access.study).asks_for_reason
 
 
 def begin_download(
@@ -140,6 +146,20 @@ def read_end(text: str | None) -> int | None:
 
 def attach(file_name: str) -> dict[str, str]:
     return {"Content-Disposition": str(content_disposition_header(True, file_name))}
+
+
+def render_exports(
+    request: HttpRequest, access: StudyAccess, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    """The page, of one annotator's labels where the address names one. Raises Http404 for an
+    annotator that the study does not know."""
+    annotator = request.GET.get("annotator") if status == OK else None
+    try:
+        page = show_exports(access, annotator or None, error=error)
+    except ExportRefused as refusal:
+        raise Http404(str(refusal)) from refusal
+    template = "results/hidden.html" if page.hidden_by else "results/exports.html"
+    return render(request, template, {"page": page}, status=status)
 
 
 def refuse(request: HttpRequest, access: StudyAccess, reason: str) -> HttpResponse:

@@ -112,6 +112,37 @@ def save_draft(*, study: Study, content: Draft, edition: int, by: Member) -> Rub
 
 
 @transaction.atomic
+def add_clause(*, study: Study, dimension: str, name: str, text: str, by: Member) -> str:
+    """Add a clause to a dimension of the draft, begun from the newest version where there is none.
+
+    `name` is the name of a query class, which the clause is for, "" for every class. Returns the
+    name of the clause: that of the class with a number that is free. Who has the draft open is
+    told on saving that it was saved meanwhile. Raises RubricRefused where the draft has no such
+    dimension.
+    """
+    draft = RubricDraft.objects.select_for_update().filter(study=study).first()
+    if draft is None:
+        newest = study.rubric_versions.filter(published_at__isnull=False).last()
+        if newest is None:
+            raise RubricRefused(_("The study has no published rubric to add a clause to."))
+        draft = start_draft(study=study, rubric=describe_rubric(newest), by=by, based_on=newest)
+    found = next((one for one in draft.content["dimensions"] if one["name"] == dimension), None)
+    if found is None:
+        raise RubricRefused(
+            _("The draft of the next version has no dimension “%(name)s”.") % {"name": dimension}
+        )
+    taken = {clause["name"] for clause in found["clauses"]}
+    numbered = (f"{name[:70] or 'clause'} {number}" for number in range(1, len(taken) + 2))
+    clause = next(one for one in numbered if one not in taken)
+    classes = [name] if name else []
+    found["clauses"].append(
+        {"name": clause, "text": text, "grade_when_failed": "", "classes": classes}
+    )
+    save_draft(study=study, content=draft.content, edition=draft.edition, by=by)
+    return clause
+
+
+@transaction.atomic
 def discard_draft(*, study: Study, edition: int, by: Member) -> None:
     """Throw the draft away; the log keeps what it held. Raises DraftOutdated."""
     draft = lock_draft(study, edition)

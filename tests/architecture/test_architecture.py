@@ -9,7 +9,14 @@ from django.core.management import call_command
 
 from tests.conftest import ROOT
 
-PURE = ["annotation.shuffle", "results.consensus", "results.statistics.report", "studies.formats"]
+PURE = [
+    "annotation.shuffle",
+    "results.consensus",
+    "results.gate",
+    "results.inspection",
+    "results.statistics.report",
+    "studies.formats",
+]
 HEAVY = {"numpy", "scipy", "sklearn", "krippendorff"}
 
 

@@ -262,8 +262,8 @@ def test_keys_of_causes_and_dimensions_never_meet(cast: Cast) -> None:
     contest(cast)
     case = log_in(cast.ada).get(ADJUDICATE).context["case"]
     keys = [one.key for one in [*case.causes, *case.citations, *case.rubric.dimensions]]
-    keys += [case.drop_key, case.later_key]
-    assert len(set(keys)) == len(keys) == 14
+    keys += [case.drop_key, case.later_key, case.rule_key]
+    assert len(set(keys)) == len(keys) == 15
     assert not set(keys) & set("NRUZ")
 
 

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from annotation.models import Judgment
+from results.models import FinalLabel
 from results.selectors.contested import (
     Wanted,
     count_pairs,
@@ -105,7 +106,8 @@ def test_filters_narrow_by_class_kind_cause_and_state(cast: Cast) -> None:
     assert set(kinds(cast.study, state="open")) == {"q1-d1", "q1-d2"}
     assert set(kinds(cast.study, is_dropped=True)) == {"q2-d1"}
     make.make_rubric(cast.study)
-    assert set(kinds(cast.study, below_rubric=2)) == {"q1-d3", "q2-d1"}
+    final = FinalLabel.objects.get(cause="chunking")
+    assert set(kinds(cast.study, finals=[final.pk])) == {"q1-d3"}
     assert len(list_final_keys(cast.study, Wanted(query_class="procedural"))) == 1
 
 

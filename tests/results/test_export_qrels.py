@@ -170,7 +170,9 @@ def test_the_manifest_names_what_the_labels_rest_on(cast: Cast, tmp_path):
     assert "strictly the most votes" in told["consensus_rule"]
     assert told["open_holes"] is None
     assert told["open_holes_reason"].startswith("no numbers")
-    assert told["gate_state"] is None
+    assert told["gate_state"] == "red"
+    assert (told["gate_passed"], told["gate_override"]) == (None, None)
+    assert (told["dropped_pairs"], told["dropped_share_of_pool"]) == (0, 0.0)
     assert told["sha256"] == sha256(path)
     assert told["bytes"] == path.stat().st_size
     assert told["lines"] == told["counts"]["pairs_exported"] == 9

@@ -54,13 +54,28 @@ def test_filters_narrow_the_list(cast: Cast, query: str, matching: int) -> None:
     assert log_in(cast.max).get(f"{TAB}{query}").context["page"].matching == matching
 
 
-def test_final_labels_of_an_earlier_rubric_are_listed(cast: Cast) -> None:
+def test_final_labels_that_a_later_rubric_concerns_are_listed_and_no_others(cast: Cast) -> None:
+    """All stay in force; listed is what the new test of recency can concern."""
     contest(cast)
-    make.make_final_label(cast.pairs[0], 1)
-    newer = make.make_rubric(cast.study)
-    make.make_final_label(cast.pairs[1], 1, rubric_version=newer)
-    page = log_in(cast.max).get(f"{TAB}?earlier=1").context["page"]
+    make.make_final_label(cast.pairs[0], 1, decided_by="recency")
+    make.make_final_label(cast.pairs[1], 1, decided_by="authority")
+    newer = make.make_rubric(
+        cast.study, clauses={"answerability": {"procedural": ("procedural",)}}, publish=False
+    )
+    newer.dimensions.filter(name="recency").update(test="Does its date matter?")
+    newer.published_at = timezone.now()
+    newer.save()
+    make.make_final_label(cast.pairs[2], 1, decided_by="recency", rubric_version=newer)
+    page = log_in(cast.max).get(f"{TAB}?recheck=1").context["page"]
     assert [row.pair.public_id for row in page.rows] == [cast.pairs[0].public_id]
+    assert log_in(cast.max).get(TAB).context["page"].final == 3
+
+
+def test_a_rubric_that_says_the_same_lists_no_final_label(cast: Cast) -> None:
+    contest(cast)
+    make.make_final_label(cast.pairs[0], 1, cause="rubric_ambiguity")
+    make.make_rubric(cast.study, clauses={"answerability": {"procedural": ("procedural",)}})
+    assert log_in(cast.max).get(f"{TAB}?recheck=1").context["page"].matching == 0
 
 
 def test_pages_follow_one_another(db: None) -> None:

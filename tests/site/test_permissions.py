@@ -111,6 +111,11 @@ MATRIX = {
     # The pair is not contested; uma, who still judges, is told that she has to wait.
     "results:case": (f"/studies/alpha/adjudicate/{PAIR}/", "get", {"uma"}),
     "results:case-image": (f"/studies/alpha/adjudicate/images/{PAIR}/", "get", set()),
+    "results:systems": ("/studies/alpha/results/systems/", "get", IN_CHARGE),
+    "results:gate": ("/studies/alpha/results/gate/", "get", IN_CHARGE),
+    "results:compute-gate": ("/studies/alpha/results/gate/compute/", "post", IN_CHARGE),
+    "results:pass-gate": ("/studies/alpha/results/gate/pass/", "post", {"lia", "uma"}),
+    "results:override-gate": ("/studies/alpha/results/gate/override/", "post", IN_CHARGE),
     "results:exports": ("/studies/alpha/results/exports/", "get", IN_CHARGE),
     "results:export": ("/studies/alpha/results/exports/judgments/", "get", IN_CHARGE),
     "results:manifest": (

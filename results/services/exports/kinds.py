@@ -37,7 +37,9 @@ Describe = Callable[[ExportRequest, Manifest], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportKind:
-    """A kind of export. `describe` fills the counts of a manifest without making the export."""
+    """A kind of export. `describe` fills the counts of a manifest without making the export;
+    one that `is_release` hands labels over, which a red gate does not let pass without a reason.
+    """
 
     name: str
     title: str | Promise
@@ -45,6 +47,7 @@ class ExportKind:
     content_type: str
     describe: Describe
     needs_annotator: bool = False
+    is_release: bool = False
     offers_texts: bool = False
     has_log: bool = False
 

@@ -9,10 +9,12 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.utils import translation
 
 from results.consensus import Policy
 from results.dropped import judge_dropped_share
 from results.services.exports.decisions import DecidedPair, DecidedQuery
+from results.services.gate import Gate
 from results.services.reports import OpenHoles
 
 CONSENSUS_RULES: dict[Policy, str] = {
@@ -83,7 +85,8 @@ class Manifest:
     of the study's rounds, are named where the export holds no label of any version. `log_until`
     is the number of actions that the export's log holds: those before it was made, or fewer where
     a request named an earlier end; None where the export holds no log. `relevant_from` is the
-    lowest grade that the rubric in force calls relevant.
+    lowest grade that the rubric in force calls relevant. `pool_dropped` are the dropped pairs
+    of the pool and all of its pairs.
     """
 
     study: str
@@ -106,6 +109,8 @@ class Manifest:
     log_until: int | None = None
     open_holes: OpenHoles | None = None
     relevant_from: int | None = None
+    gate: Gate | None = None
+    pool_dropped: tuple[int, int] = (0, 0)
 
     def expect_counts(self, *names: str) -> None:
         """Name what will be counted, so that what never occurs is told as 0."""
@@ -169,16 +174,33 @@ class Manifest:
             "positives_from": POSITIVES_FROM if self.kind == "training-pairs" else None,
             "counts": self._counts_json(),
             "log_until": self.log_until,
-            "dropped_warning": judge_dropped_share(self.dropped_share) or None,
+            **self._dropped_json(),
             "withheld": [_withheld_json(query) for query in self.withheld],
             **self._holes_json(),
-            "gate_state": None,
-            "gate_state_reason": "there is no release gate yet",
+            **self._gate_json(),
             "problems": self.problems,
             "sha256": self.sha256,
             "bytes": self.bytes,
             "lines": self.lines,
             "files": [file.as_json() for file in self.files],
+        }
+
+    def _gate_json(self) -> dict[str, Any]:
+        """The gate just before the export was made, said in English whoever asked for it."""
+        if self.gate is None:
+            return {"gate_state": None}
+        with translation.override("en"):
+            return self.gate.as_json()
+
+    def _dropped_json(self) -> dict[str, Any]:
+        """The dropped pairs of the pool, whatever the export holds."""
+        dropped, pairs = self.pool_dropped
+        share = dropped / pairs if pairs else None
+        told = self.dropped_share if "dropped" in self.counts else share
+        return {
+            "dropped_pairs": dropped,
+            "dropped_share_of_pool": share,
+            "dropped_warning": judge_dropped_share(told) or None,
         }
 
     def _holes_json(self) -> dict[str, Any]:

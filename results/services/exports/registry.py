@@ -25,6 +25,7 @@ ZIP = "application/zip"
 _ALL: tuple[ExportKind, ...] = (
     TextKind(
         name="consensus-qrels",
+        is_release=True,
         title=_("Consensus qrels"),
         ending=".qrels",
         content_type=TEXT,
@@ -42,6 +43,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     TextKind(
         name="training-pairs",
+        is_release=True,
         title=_("Training pairs"),
         ending=".jsonl",
         content_type=JSON_LINES,
@@ -51,6 +53,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     TextKind(
         name="ground-truth",
+        is_release=True,
         title=_("Ground truth (CSV)"),
         ending=".csv",
         content_type=CSV,
@@ -59,6 +62,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     FolderKind(
         name="beir",
+        is_release=True,
         title=_("BEIR data set"),
         ending=".zip",
         content_type=ZIP,

@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +13,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.consensus import Policy
-from results.selectors.final_labels import find_relevant_from, find_rubric_in_force
+from results.gate import list_red
+from results.selectors.final_labels import (
+    count_final_labels,
+    find_relevant_from,
+    find_rubric_in_force,
+)
 from results.selectors.labels import read_snapshot
 from results.services.exports.kinds import (
     ExportKind,
@@ -26,6 +31,8 @@ from results.services.exports.kinds import (
 from results.services.exports.manifest import Digest, Manifest
 from results.services.exports.packing import write_folder, zip_chunks
 from results.services.exports.registry import KINDS
+from results.services.exports.selection import COMMON_COUNTS, CONSENSUS_COUNTS
+from results.services.gate import read_gate
 from results.services.reports import find_open_holes
 from studies.models import Action, Member, Study, User
 from studies.services.log import record_action
@@ -59,6 +66,7 @@ class ExportStream(Iterator[bytes]):
 
     def _run(self) -> Generator[bytes, None, None]:
         digest = Digest()
+        _tell_gate(self.manifest, self._request.study)
         with _refusing(), read_snapshot():
             _open_account(self.manifest, self._request.study)
             with closing(_make_chunks(self.kind, self._request, self.manifest)) as chunks:
@@ -71,14 +79,21 @@ class ExportStream(Iterator[bytes]):
 
 
 def describe_export(
-    study: Study, kind: str, *, annotator: str | None = None, with_texts: bool = False
+    study: Study,
+    kind: str,
+    *,
+    annotator: str | None = None,
+    with_texts: bool = False,
+    with_gate: bool = True,
 ) -> Manifest:
-    """What an export would hold and leave out, without making it.
+    """What an export would hold and leave out, without making it; on request without the gate.
 
     Raises ExportRefused for an unknown kind or annotator.
     """
     found, request = _make_request(study, kind, annotator=annotator, with_texts=with_texts)
     manifest = _begin_manifest(found, request)
+    if with_gate:
+        _tell_gate(manifest, study)
     with read_snapshot():
         _open_account(manifest, study)
         # Texts change nothing in the counts, and are the costly part.
@@ -131,6 +146,7 @@ def write_export(
     manifest = _begin_manifest(found, request)
     is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
     _check_place(path, is_folder=is_folder)
+    _tell_gate(manifest, study)
     with _temporary_names(path) as (made, account):
         with _refusing(), read_snapshot():
             _open_account(manifest, study)
@@ -145,6 +161,36 @@ def write_export(
             _log_export(request, manifest, user)
             _put_in_place(made, account, path)
     return manifest
+
+
+def count_consensus(study: Study) -> Manifest:
+    """An empty account of the consensus, to be counted into."""
+    kind, request = _make_request(study, "consensus-qrels")
+    manifest = _begin_manifest(kind, request)
+    manifest.expect_counts(*COMMON_COUNTS, *CONSENSUS_COUNTS)
+    return manifest
+
+
+def read_lines(study: Study, kind: str) -> Iterator[str]:
+    """The lines of a text export as a download has them, made but not logged. Must run inside a
+    transaction, such as `read_snapshot`."""
+    found, request = _make_request(study, kind)
+    yield from _decode(_make_chunks(found, request, _begin_manifest(found, request)))
+
+
+def read_entry(study: Study, kind: str, name: str) -> Iterator[str]:
+    """The same of one file of an export that is a folder; nothing where it has no such file."""
+    found, request = _make_request(study, kind)
+    if isinstance(found, FolderKind):
+        for entry in found.entries(request, _begin_manifest(found, request)):
+            if entry.name == name:
+                yield from _decode(entry.chunks)
+
+
+def _decode(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Lines with their ends; no chunk of an export ends within a line."""
+    for chunk in chunks:
+        yield from chunk.decode().splitlines(keepends=True)
 
 
 def manifest_path(path: Path) -> Path:
@@ -213,12 +259,22 @@ def _begin_manifest(kind: ExportKind, request: ExportRequest) -> Manifest:
     )
 
 
+def _tell_gate(manifest: Manifest, study: Study) -> None:
+    """The gate as it stands just before: reading it brings the outcomes of pairs up to date,
+    which a snapshot cannot."""
+    manifest.gate = read_gate(study)
+
+
 def _open_account(manifest: Manifest, study: Study) -> None:
     """Tell, within the snapshot of the export, of which moment it is, what is open and which
     rubric versions are in force then."""
     manifest.created_at = timezone.now()
     manifest.open_holes = find_open_holes(study)
     manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))
+    manifest.pool_dropped = (
+        count_final_labels(study)["dropped"],
+        study.pairs.filter(pool_rank__isnull=False).count(),
+    )
     manifest.versions_in_force.update(
         study.rounds.order_by().values_list("rubric_version__number", flat=True)
     )
@@ -316,5 +372,18 @@ def _log_export(request: ExportRequest, manifest: Manifest, user: User | None) -
         "sha256": manifest.sha256,
         "counts": dict(manifest.counts),
         "log_until": manifest.log_until,
+        "gate": _describe_gate(manifest),
     }
     record_action(request.study, "export.made", user=user, data=data)
+
+
+def _describe_gate(manifest: Manifest) -> dict[str, Any]:
+    """What the log keeps of the gate: its state and, where it was red, why all the same."""
+    gate = manifest.gate
+    if gate is None:
+        return {}
+    return {
+        "state": gate.state,
+        "red": list_red(gate.lines),
+        "reason": gate.override.reason if gate.override else None,
+    }

@@ -1,0 +1,356 @@
+"""The release gate: what must hold before a study's labels are handed over.
+
+A checklist that is computed and never ticked. Each line is judged from facts that were read
+beforehand and says what it found, as a code with values; `results.gate_wording` has the
+sentences. Nothing here knows Django or the database. `docs/gate.md` tells the rules to readers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from results.dropped import judge_dropped_share
+
+State = Literal["green", "warning", "red"]
+Freshness = Literal["missing", "old", "current"]
+
+# Judged queries that a key class needs which names no number itself: below it no interval is
+# computed either.
+QUERIES_NEEDED = 10
+# How far kappa and alpha, and the split rate, may move between the last two calibration rounds.
+MEASURE_MOVES = 0.10
+SPLIT_RATE_MOVES = 0.05
+MOVES = {"kappa": MEASURE_MOVES, "alpha": MEASURE_MOVES, "split_rate": SPLIT_RATE_MOVES}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFacts:
+    """A query class with its fully judged queries, and the splits of its pairs.
+
+    `minimum` is the number of queries that the study asks for, 0 where it names none.
+    `open_splits` are those without a final label.
+    """
+
+    name: str
+    is_high_risk: bool
+    minimum: int
+    judged: int
+    splits: int
+    open_splits: int
+
+    @property
+    def is_key(self) -> bool:
+        return self.is_high_risk or self.minimum > 0
+
+    @property
+    def needed(self) -> int:
+        return self.minimum or QUERIES_NEEDED
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFacts:
+    """A calibration round with its stored numbers, None where a measure is undefined."""
+
+    name: str
+    numbers: Freshness
+    kappa: float | None = None
+    alpha: float | None = None
+    split_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFacts:
+    """How the labels stand to the newest published version (`number`, None where there is none).
+
+    `other_rounds` are open main and recheck rounds judged under another version, by name with
+    its number; `labels_outside` current labels neither given under it nor carried to it;
+    `finals_concerned` final labels of an earlier version that a later change concerns;
+    `proposals` clauses asked for at adjudication since, by query class.
+    """
+
+    number: int | None
+    has_draft: bool = False
+    other_rounds: Mapping[str, int] = field(default_factory=dict)
+    labels_outside: int = 0
+    labels_carried: int = 0
+    finals_concerned: int = 0
+    proposals: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts:
+    """Two annotators and the kappa that the study asks of them."""
+
+    a: str
+    b: str
+    value: float | None
+    at_least: float
+    is_reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFacts:
+    """An export that was written and looked into: its lines, and what tells of a ranking, by the
+    code of the finding and the line."""
+
+    kind: str
+    lines: int
+    findings: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that the gate looks at. `measured` speaks of what a worker has counted on whole
+    exports, `diagnosed` of the agreement of the current labels; `queries_judged` counts the whole
+    study. `targets` is None where the study has set none."""
+
+    measured: Freshness
+    diagnosed: Freshness
+    queries_judged: int
+    classes: Sequence[ClassFacts]
+    rounds: Sequence[RoundFacts]
+    rubric: RubricFacts
+    holes: Sequence[str]
+    open_ties: int
+    ties: int
+    targets: Sequence[TargetFacts] | None
+    dropped: int
+    dropped_share: float | None
+    exports: Sequence[ExportFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a line found: a code of `results.gate_wording.SENTENCES` with its values."""
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the checklist; `key` is one of `KEYS`."""
+
+    key: str
+    state: State
+    findings: Sequence[Finding]
+
+
+def judge_gate(facts: Facts) -> list[Line]:
+    """Every line of the checklist, in the order in which it is read."""
+    return [judge(facts) for judge in JUDGES.values()]
+
+
+def is_open(lines: Sequence[Line]) -> bool:
+    """Whether the labels may be handed over: no line is red. A warning lets them pass."""
+    return all(line.state != "red" for line in lines)
+
+
+def list_red(lines: Sequence[Line]) -> list[str]:
+    """The keys of the lines that are red."""
+    return [line.key for line in lines if line.state == "red"]
+
+
+def judge_queries(facts: Facts) -> Line:
+    """Enough judged queries in each key class: one of high risk, or that names a number.
+
+    Without a key class the whole study is judged by `QUERIES_NEEDED`.
+    """
+    if stale := _ask_for_numbers(facts.measured):
+        return Line("queries", "red", [stale])
+    key_classes = [one for one in facts.classes if one.is_key]
+    if not key_classes:
+        values = {"judged": facts.queries_judged, "needed": QUERIES_NEEDED}
+        is_enough = facts.queries_judged >= QUERIES_NEEDED
+        code = "enough_in_all" if is_enough else "too_few_in_all"
+        return Line("queries", "green" if is_enough else "red", [Finding(code, values)])
+    short = [one for one in key_classes if one.judged < one.needed]
+    return Line(
+        "queries",
+        "red" if short else "green",
+        [
+            Finding(
+                "too_few" if short else "enough",
+                {"class": one.name, "judged": one.judged, "needed": one.needed},
+            )
+            for one in short or key_classes
+        ],
+    )
+
+
+def judge_high_risk(facts: Facts) -> Line:
+    """Every split in a class of high risk has a final label."""
+    risky = [one for one in facts.classes if one.is_high_risk]
+    if not risky:
+        return Line("high_risk", "green", [Finding("no_high_risk")])
+    left = [one for one in risky if one.open_splits]
+    return Line(
+        "high_risk",
+        "red" if left else "green",
+        [
+            Finding(
+                "splits_open" if left else "splits_reviewed",
+                {"class": one.name, "open": one.open_splits, "splits": one.splits},
+            )
+            for one in left or risky
+        ],
+    )
+
+
+def judge_stable(facts: Facts) -> Line:
+    """Kappa, alpha and the split rate have settled over the last two calibration rounds."""
+    if len(facts.rounds) < 2:
+        return Line("stable", "red", [Finding("too_few_rounds", {"rounds": len(facts.rounds)})])
+    before, after = facts.rounds[-2:]
+    unmeasured = [one for one in (before, after) if one.numbers != "current"]
+    if unmeasured:
+        codes = {"missing": "round_not_measured", "old": "round_measured_before"}
+        findings = [Finding(codes[one.numbers], {"round": one.name}) for one in unmeasured]
+        return Line("stable", "red", findings)
+    moves = [_judge_move(name, before, after) for name in MOVES]
+    is_red = any(finding.code != "steady" for finding in moves)
+    return Line("stable", "red" if is_red else "green", moves)
+
+
+def _judge_move(name: str, before: RoundFacts, after: RoundFacts) -> Finding:
+    earlier, later = getattr(before, name), getattr(after, name)
+    values = {
+        "measure": name,
+        "from": before.name,
+        "to": after.name,
+        "before": earlier,
+        "after": later,
+        "limit": MOVES[name],
+    }
+    if earlier is None or later is None:
+        return Finding("undefined", values)
+    # Rounded, so that a move of exactly the limit is within it whatever the last bit says.
+    is_steady = round(abs(later - earlier), 9) <= MOVES[name]
+    return Finding("steady" if is_steady else "moved", values)
+
+
+def judge_rubric(facts: Facts) -> Line:
+    """The version is fixed, and every label is under it or was carried to it explicitly."""
+    rubric = facts.rubric
+    if rubric.number is None:
+        return Line("rubric", "red", [Finding("no_rubric")])
+    values = {"number": rubric.number}
+    found = [
+        *([Finding("draft_open", values)] if rubric.has_draft else []),
+        *(
+            Finding("round_under_another", {**values, "round": name, "other": other})
+            for name, other in rubric.other_rounds.items()
+        ),
+        *(
+            Finding("clauses_asked_for", {**values, "class": name, "count": count})
+            for name, count in rubric.proposals.items()
+        ),
+        *_count_finding("labels_outside", rubric.labels_outside, values),
+        *_count_finding("finals_concerned", rubric.finals_concerned, values),
+    ]
+    if found:
+        return Line("rubric", "red", found)
+    fixed = Finding("rubric_fixed", {**values, "carried": rubric.labels_carried})
+    return Line("rubric", "green", [fixed])
+
+
+def _count_finding(code: str, count: int, values: Mapping[str, Any]) -> list[Finding]:
+    return [Finding(code, {**values, "count": count})] if count else []
+
+
+def judge_holes(facts: Facts) -> Line:
+    """No query class is an open hole in the numbers of the current labels."""
+    if stale := _ask_for_diagnosis(facts.diagnosed):
+        return Line("holes", "red", [stale])
+    holes = [Finding("hole", {"class": name}) for name in facts.holes]
+    return Line("holes", "red" if holes else "green", holes or [Finding("no_hole")])
+
+
+def judge_ties(facts: Facts) -> Line:
+    """Every tie has a final label."""
+    values = {"count": facts.open_ties, "ties": facts.ties}
+    if facts.open_ties:
+        return Line("ties", "red", [Finding("ties_open", values)])
+    return Line("ties", "green", [Finding("ties_settled" if facts.ties else "no_ties", values)])
+
+
+def judge_targets(facts: Facts) -> Line:
+    """Every two annotators reach the kappa that the study asks for; nobody to compare is red."""
+    if stale := _ask_for_diagnosis(facts.diagnosed):
+        return Line("targets", "red", [stale])
+    if facts.targets is None:
+        return Line("targets", "red", [Finding("no_target")])
+    if not facts.targets:
+        return Line("targets", "red", [Finding("nobody_compared")])
+    missed = [one for one in facts.targets if not one.is_reached]
+    if missed:
+        return Line("targets", "red", [_tell_target(one) for one in missed])
+    lowest = min(facts.targets, key=lambda one: one.value or 0.0)
+    values = {**_tell_target(lowest).values, "count": len(facts.targets)}
+    return Line("targets", "green", [Finding("targets_reached", values)])
+
+
+def _tell_target(target: TargetFacts) -> Finding:
+    values = {
+        "a": target.a,
+        "b": target.b,
+        "value": target.value,
+        "at_least": target.at_least,
+    }
+    return Finding("target_undefined" if target.value is None else "target_missed", values)
+
+
+def judge_dropped(facts: Facts) -> Line:
+    """Few pairs were dropped: a warning from 5% of the decided ones, red from 15%."""
+    if stale := _ask_for_numbers(facts.measured):
+        return Line("dropped", "red", [stale])
+    values = {"dropped": facts.dropped, "share": facts.dropped_share}
+    if facts.dropped_share is None:
+        return Line("dropped", "red", [Finding("nothing_decided", values)])
+    states: dict[str, State] = {"": "green", "warning": "warning", "alarm": "red"}
+    state = states[judge_dropped_share(facts.dropped_share)]
+    code = "dropped_few" if state == "green" else "dropped_many"
+    return Line("dropped", state, [Finding(code, values)])
+
+
+def judge_exports(facts: Facts) -> Line:
+    """Exports that were written hold nothing of a ranking."""
+    if stale := _ask_for_numbers(facts.measured):
+        return Line("exports", "red", [stale])
+    found = [
+        Finding(f"ranking_by_{code}", {"kind": one.kind, "line": line})
+        for one in facts.exports
+        for code, line in one.findings
+    ]
+    if found:
+        return Line("exports", "red", found)
+    if not any(one.lines for one in facts.exports):
+        return Line("exports", "red", [Finding("nothing_exported")])
+    looked_at = [
+        Finding("free_of_ranking", {"kind": one.kind, "lines": one.lines}) for one in facts.exports
+    ]
+    return Line("exports", "green", looked_at)
+
+
+def _ask_for_numbers(measured: Freshness) -> Finding | None:
+    codes = {"missing": "not_measured", "old": "measured_before"}
+    return Finding(codes[measured]) if measured in codes else None
+
+
+def _ask_for_diagnosis(diagnosed: Freshness) -> Finding | None:
+    codes = {"missing": "not_diagnosed", "old": "diagnosed_before"}
+    return Finding(codes[diagnosed]) if diagnosed in codes else None
+
+
+JUDGES = {
+    "queries": judge_queries,
+    "high_risk": judge_high_risk,
+    "ties": judge_ties,
+    "holes": judge_holes,
+    "rubric": judge_rubric,
+    "stable": judge_stable,
+    "targets": judge_targets,
+    "dropped": judge_dropped,
+    "exports": judge_exports,
+}
+KEYS = tuple(JUDGES)

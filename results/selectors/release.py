@@ -1,0 +1,49 @@
+"""Reads of what a worker counted for the release, and whether it is still true."""
+
+from typing import Any
+
+from django.db.models import Count, Sum
+
+from results.gate import Freshness
+from results.models import ReleaseReport
+from results.selectors.final_labels import count_final_changes
+from studies.models import Job, RoundQuery, RubricVersion, Run, Study
+from studies.selectors import count_label_changes
+
+COMPUTE_RELEASE = "results.compute_release"
+# Raised whenever the payload changes: reports of an earlier format are as good as none.
+RELEASE_FORMAT = 1
+
+
+def read_basis(study: Study) -> dict[str, Any]:
+    """All that the numbers of a release rest on, as counts that change whenever it does."""
+    plan = RoundQuery.objects.filter(round__study=study).aggregate(
+        queries=Count("pk"), annotators=Sum("annotators")
+    )
+    published = RubricVersion.objects.filter(study=study, published_at__isnull=False)
+    return {
+        "labels": count_label_changes(study),
+        "final_labels": count_final_changes(study),
+        "pairs": study.pairs.count(),
+        "plan": [plan["queries"], plan["annotators"]],
+        "annotators": study.members.filter(is_active=True, is_machine=False).count(),
+        "runs": Run.objects.filter(study=study).count(),
+        "rubric": published.order_by("-number").values_list("number", flat=True).first(),
+        "consensus": [str(study.consensus), study.minimum_votes],
+        "depth": study.depth,
+    }
+
+
+def get_release_report(study: Study) -> ReleaseReport | None:
+    return ReleaseReport.objects.filter(study=study, payload__format=RELEASE_FORMAT).first()
+
+
+def tell_freshness(study: Study, report: ReleaseReport | None) -> Freshness:
+    if report is None:
+        return "missing"
+    return "current" if report.basis == read_basis(study) else "old"
+
+
+def get_release_job(study: Study) -> Job | None:
+    """The newest job that computes these numbers, whatever has become of it."""
+    return Job.objects.filter(study=study, kind=COMPUTE_RELEASE).first()

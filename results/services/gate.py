@@ -1,0 +1,290 @@
+"""The gate of a study: its facts read, its lines judged; passing it, and exporting in spite of it.
+
+Reads stored reports and small aggregates only, so that a page and each export can afford it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Exists, OuterRef
+
+from annotation.models import CarriedLabel
+from annotation.usage import list_current_labels
+from results.gate import (
+    ClassFacts,
+    ExportFacts,
+    Facts,
+    Freshness,
+    Line,
+    RoundFacts,
+    RubricFacts,
+    TargetFacts,
+    is_open,
+    judge_gate,
+    list_red,
+)
+from results.gate_wording import say
+from results.models import AgreementReport
+from results.selectors.contested import Count, Wanted, count_pairs
+from results.selectors.final_labels import find_rubric_in_force
+from results.selectors.holes import name_holes
+from results.selectors.proposals import count_open_proposals
+from results.selectors.release import get_release_report, read_basis, tell_freshness
+from results.selectors.reports import get_report
+from results.services.final_rechecks import find_concerned_finals
+from results.services.reports import count_changes_since, is_stale
+from results.services.scopes import Scope
+from studies.models import Action, Member, Round, RubricDraft, Study
+from studies.services.log import record_action
+
+GateState = Literal["passed", "green", "red"]
+Json = Mapping[str, Any]
+
+PASSED = "gate.passed"
+OVERRIDDEN = "gate.overridden"
+CALIBRATIONS_COMPARED = 2
+ROUNDS_OF_LABELS = (Round.Kind.MAIN, Round.Kind.RECHECK)
+
+
+class GateRefused(Exception):
+    """The gate is not as the act takes it to be: nothing was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A decision on the gate, as the log keeps it."""
+
+    reason: str
+    by: str
+    at: datetime
+
+    def as_json(self) -> dict[str, str]:
+        return {"reason": self.reason, "by": self.by, "at": self.at.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The lines with what was decided of them: `passed` while all are still as they were then,
+    `override` while no line is red that was not red then."""
+
+    lines: Sequence[Line]
+    passed: Act | None = None
+    override: Act | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return is_open(self.lines)
+
+    @property
+    def state(self) -> GateState:
+        if not self.is_open:
+            return "red"
+        return "passed" if self.passed else "green"
+
+    def as_json(self) -> dict[str, Any]:
+        """The gate as manifests name it; `docs/exports.md` explains the keys."""
+        return {
+            "gate_state": self.state,
+            "gate_lines": [
+                {
+                    "line": line.key,
+                    "state": line.state,
+                    "found": [say(one) for one in line.findings],
+                }
+                for line in self.lines
+            ],
+            "gate_passed": self.passed.as_json() if self.passed else None,
+            "gate_override": self.override.as_json() if self.override else None,
+        }
+
+    @property
+    def asks_for_reason(self) -> bool:
+        """Whether an export needs a reason that nobody has given yet."""
+        return not self.is_open and self.override is None
+
+
+def read_gate(study: Study) -> Gate:
+    """Judge every line by what is known now."""
+    lines = judge_gate(collect_facts(study))
+    passed = _find_act(study, PASSED) if is_open(lines) else None
+    override = None if is_open(lines) else _find_act(study, OVERRIDDEN)
+    return Gate(
+        lines=lines,
+        passed=_tell(passed) if passed and passed.data["basis"] == read_basis(study) else None,
+        override=(
+            _tell(override) if override and {*list_red(lines)} <= {*override.data["red"]} else None
+        ),
+    )
+
+
+def pass_gate(*, study: Study, member: Member, reason: str) -> Gate:
+    """Record that the labels may be handed over. Raises GateRefused while a line is red."""
+    gate = read_gate(study)
+    if not gate.is_open:
+        raise GateRefused
+    data = {"reason": reason, "lines": _list_states(gate), "basis": read_basis(study)}
+    record_action(study, PASSED, user=member.user, member=member, data=data)
+    return gate
+
+
+def override_gate(*, study: Study, member: Member, reason: str) -> Gate:
+    """Record why labels are exported in spite of the red lines. Raises GateRefused where none is.
+
+    It holds for these lines: one that turns red later asks again.
+    """
+    gate = read_gate(study)
+    if gate.is_open:
+        raise GateRefused
+    data = {"reason": reason, "lines": _list_states(gate), "red": list_red(gate.lines)}
+    record_action(study, OVERRIDDEN, user=member.user, member=member, data=data)
+    return gate
+
+
+def _find_act(study: Study, name: str) -> Action | None:
+    acts = Action.objects.filter(study=study, name=name).select_related("member", "user")
+    return acts.order_by("-id").first()
+
+
+def _tell(act: Action) -> Act:
+    by = act.member.name if act.member else str(act.user or "")
+    return Act(reason=act.data["reason"], by=by, at=act.at)
+
+
+def _list_states(gate: Gate) -> dict[str, str]:
+    return {line.key: line.state for line in gate.lines}
+
+
+def collect_facts(study: Study) -> Facts:
+    """All that the gate looks at, from stored reports and small aggregates."""
+    release = get_release_report(study)
+    report = get_report(study, Scope())
+    counted: Json = release.payload if release else {"counts": {}, "classes": [], "exports": []}
+    contested = count_pairs(study, Wanted())
+    ties = [count for count in contested if count.kind == "tie"]
+    return Facts(
+        measured=tell_freshness(study, release),
+        diagnosed=_tell_report(report),
+        queries_judged=counted["counts"].get("queries_exported", 0),
+        classes=_read_classes(study, counted, contested),
+        rounds=[_read_round(round) for round in list_last_calibrations(study)],
+        rubric=read_rubric_facts(study),
+        holes=name_holes(report.payload["classes"]) if report else (),
+        open_ties=_sum_open(ties),
+        ties=sum(count.pairs for count in ties),
+        targets=_read_targets(report),
+        dropped=counted["counts"].get("dropped", 0),
+        dropped_share=counted["counts"].get("dropped_share"),
+        exports=[
+            ExportFacts(one["kind"], one["lines"], [(code, line) for code, line in one["findings"]])
+            for one in counted["exports"]
+        ],
+    )
+
+
+def _tell_report(report: AgreementReport | None) -> Freshness:
+    if report is None:
+        return "missing"
+    return "old" if is_stale(report) else "current"
+
+
+def _read_classes(study: Study, counted: Json, contested: Sequence[Count]) -> list[ClassFacts]:
+    judged = {row["class"]: row["judged"] for row in counted["classes"]}
+    splits: dict[str, list[Count]] = {}
+    for count in contested:
+        if count.kind in ("tie", "split"):
+            splits.setdefault(count.query_class, []).append(count)
+    return [
+        ClassFacts(
+            name=one.name,
+            is_high_risk=one.is_high_risk,
+            minimum=one.minimum_queries,
+            judged=judged.get(one.name, 0),
+            splits=sum(count.pairs for count in splits.get(one.name, ())),
+            open_splits=_sum_open(splits.get(one.name, ())),
+        )
+        for one in study.query_classes.order_by("position", "name")
+    ]
+
+
+def _sum_open(counts: Sequence[Count]) -> int:
+    """Pairs without a final label, those too that wait for further labels."""
+    return sum(count.pairs for count in counts if count.state != "settled")
+
+
+def list_last_calibrations(study: Study) -> list[Round]:
+    """The last calibration rounds that are compared, the earlier one first."""
+    rounds = study.rounds.filter(kind=Round.Kind.CALIBRATION).order_by("-position", "-pk")
+    return list(rounds[:CALIBRATIONS_COMPARED])[::-1]
+
+
+def tell_round_report(round: Round, report: AgreementReport | None) -> Freshness:
+    """Whether a round's stored numbers are those of its labels. Nothing changes a closed round,
+    so numbers computed after it was closed stay true whatever is labelled elsewhere."""
+    if report is None:
+        return "missing"
+    if round.closed_at is not None and report.computed_at >= round.closed_at:
+        return "current"
+    return "old" if count_changes_since(report) else "current"
+
+
+def _read_round(round: Round) -> RoundFacts:
+    report = get_report(round.study, Scope(round=round.name))
+    if report is None:
+        return RoundFacts(round.name, "missing")
+    payload = report.payload
+    twice = payload["pairs_labelled_twice"]
+    return RoundFacts(
+        name=round.name,
+        numbers=tell_round_report(round, report),
+        kappa=mean_kappa(payload["cohen_kappa"]),
+        alpha=payload["krippendorff_alpha"]["nominal"]["value"],
+        split_rate=payload["splits"] / twice if twice else None,
+    )
+
+
+def mean_kappa(kappas: Sequence[Json]) -> float | None:
+    """The nominal kappa of every two people, averaged by the pairs they share; None where none
+    of them is defined."""
+    defined = [(row["nominal"], row["pairs"]) for row in kappas if row["nominal"] is not None]
+    pairs = sum(count for _, count in defined)
+    return sum(value * count for value, count in defined) / pairs if pairs else None
+
+
+def read_rubric_facts(study: Study) -> RubricFacts:
+    version = find_rubric_in_force(study)
+    if version is None:
+        return RubricFacts(None)
+    carried = CarriedLabel.objects.filter(judgment=OuterRef("pk"), rubric_version=version)
+    of_people = list_current_labels(study).filter(annotator__is_machine=False)
+    others = of_people.exclude(rubric_version=version)
+    open_rounds = study.rounds.filter(kind__in=ROUNDS_OF_LABELS, closed_at__isnull=True)
+    elsewhere = open_rounds.exclude(rubric_version=version)
+    return RubricFacts(
+        number=version.number,
+        has_draft=RubricDraft.objects.filter(study=study).exists(),
+        other_rounds=dict(elsewhere.values_list("name", "rubric_version__number")),
+        labels_outside=others.exclude(Exists(carried)).count(),
+        labels_carried=others.filter(Exists(carried)).count(),
+        finals_concerned=len(find_concerned_finals(study)),
+        proposals=count_open_proposals(study),
+    )
+
+
+def _read_targets(report: AgreementReport | None) -> list[TargetFacts] | None:
+    """Every two people with the kappa asked of them; None where the study asks for none."""
+    targets = report.payload.get("targets") if report else None
+    if not targets:
+        return None
+    return [
+        TargetFacts(
+            a=row["a"],
+            b=row["b"],
+            value=row["value"],
+            at_least=target["at_least"],
+            is_reached=row["outcome"] == "pass",
+        )
+        for target in targets
+        for row in target["pairs"]
+    ]

@@ -1,0 +1,257 @@
+"""The gate of a real study: each line's facts as they are read, red and green again."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import CarriedLabel, Judgment
+from results.gate import KEYS
+from results.models import FinalLabel
+from results.services.exports import KINDS
+from results.services.exports.kinds import ExportRequest, TextKind
+from results.services.exports.manifest import Manifest
+from results.services.exports.qrels import qrels_lines
+from results.services.gate import GateRefused, override_gate, pass_gate, read_gate
+from results.services.releases import list_old_scopes
+from results.services.scopes import Scope
+from studies.models import Action, Pair, QueryClass, Round, Study
+from tests import factories as make
+from tests.cast import Cast
+from tests.results.exported import describe_json, judge
+from tests.results.releasable import (
+    REASON,
+    calibrate,
+    compute,
+    list_codes,
+    list_states,
+    make_releasable,
+    open_exports,
+    plan,
+)
+
+GREEN = dict.fromkeys(KEYS, "green")
+
+
+@pytest.fixture
+def study(cast: Cast) -> Study:
+    return make_releasable(cast)
+
+
+def test_a_study_that_is_ready_is_green_in_every_line(study: Study) -> None:
+    assert list_codes(study, "stable") == {"steady"}
+    assert list_states(study) == GREEN
+    assert read_gate(study).state == "green"
+
+
+def test_nothing_is_green_before_anything_was_computed(cast: Cast) -> None:
+    green = {key for key, state in list_states(cast.study).items() if state == "green"}
+    assert green == {"high_risk", "ties", "rubric"}
+
+
+def test_too_few_judged_queries_of_a_class(study: Study) -> None:
+    QueryClass.objects.filter(name="factual").update(minimum_queries=2)
+    assert list_codes(study, "queries") == {"too_few"}
+    QueryClass.objects.filter(name="factual").update(minimum_queries=1)
+    assert list_states(study) == GREEN
+
+
+def test_a_new_label_makes_old_what_was_counted_and_computing_anew_sets_it_right(
+    cast: Cast, study: Study
+) -> None:
+    judge(cast.main, cast.pairs[8:], cast.uma, [2])
+    assert list_codes(study, "queries") == {"measured_before"}
+    assert list_codes(study, "holes") == {"diagnosed_before"}
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_a_split_of_high_risk_without_a_final_label(cast: Cast, study: Study) -> None:
+    judge(cast.main, cast.pairs[1:2], cast.uma, [2])
+    compute(study)
+    assert {key for key, state in list_states(study).items() if state == "red"} == {"high_risk"}
+    make.make_final_label(cast.pairs[1], 1)
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_a_tie_without_a_final_label(cast: Cast, study: Study) -> None:
+    Judgment.objects.filter(round=cast.main, pair=cast.pairs[4], annotator=cast.ben).update(grade=0)
+    compute(study)
+    red = {key for key, state in list_states(study).items() if state == "red"}
+    assert red == {"ties", "queries"}
+    make.make_final_label(cast.pairs[4], 1)
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_an_open_hole(study: Study) -> None:
+    report = study.agreement_reports.get(scope=Scope().key)
+    classes = report.payload["classes"]
+    report.payload["classes"] = [{"class": "factual", "verdict": "hole"}]
+    report.save()
+    assert list_codes(study, "holes") == {"hole"}
+    report.payload["classes"] = classes
+    report.save()
+    assert list_states(study) == GREEN
+
+
+def test_labels_that_were_not_carried_to_the_newest_rubric(cast: Cast, study: Study) -> None:
+    newer = make.make_rubric(study, clauses={"answerability": {"procedural": ("procedural",)}})
+    assert list_codes(study, "rubric") == {"labels_outside"}
+    CarriedLabel.objects.bulk_create(
+        CarriedLabel(judgment=label, rubric_version=newer)
+        for label in Judgment.objects.filter(round=cast.main)
+    )
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_a_round_that_goes_on_under_an_earlier_rubric(cast: Cast, study: Study) -> None:
+    Round.objects.filter(name="main").update(closed_at=None)
+    make.make_rubric(study)
+    assert "round_under_another" in list_codes(study, "rubric")
+
+
+def test_a_final_label_that_the_newest_rubric_concerns(cast: Cast, study: Study) -> None:
+    newer = make.make_rubric(study)
+    assert "finals_concerned" in list_codes(study, "rubric")
+    final = FinalLabel.objects.get()
+    final.ended_at = timezone.now()
+    final.save()
+    make.make_final_label(cast.pairs[0], 2, rubric_version=newer)
+    assert "finals_concerned" not in list_codes(study, "rubric")
+
+
+def test_a_draft_of_the_next_rubric(study: Study) -> None:
+    draft = make.make_rubric_draft(study)
+    assert list_codes(study, "rubric") == {"draft_open"}
+    draft.delete()
+    assert list_states(study) == GREEN
+
+
+def test_agreement_that_moved_between_the_last_two_calibrations(cast: Cast, study: Study) -> None:
+    third = make.make_round(study, "cal-3", kind=Round.Kind.CALIBRATION, position=3)
+    plan(third, cast.pairs[:4])
+    judge(third, cast.pairs[:4], cast.ana, [0, 1, 2, 0])
+    judge(third, cast.pairs[:4], cast.ben, [1, 1, 0, 0])
+    third.closed_at = timezone.now()
+    third.save()
+    assert list_codes(study, "stable") == {"round_not_measured"}
+    assert Scope(round="cal-3") in list_old_scopes(study)
+    compute(study)
+    assert list_codes(study, "stable") == {"moved"}
+    calibrate(cast, "cal-4", [0, 1, 2, 0])
+    compute(study)
+    assert list_codes(study, "stable") == {"moved"}
+    calibrate(cast, "cal-5", [0, 1, 2, 0])
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_a_target_that_is_missed_and_one_that_was_never_set(study: Study) -> None:
+    compute(study, reached=False)
+    assert list_codes(study, "targets") == {"target_missed"}
+    report = study.agreement_reports.get(scope=Scope().key)
+    report.payload["targets"] = []
+    report.save()
+    assert list_codes(study, "targets") == {"no_target"}
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_dropped_pairs_warn_and_then_turn_the_line_red(cast: Cast, study: Study) -> None:
+    make.make_final_label(cast.pairs[4], None)
+    compute(study)
+    assert list_states(study) == GREEN | {"dropped": "warning"}
+    make.make_final_label(cast.pairs[5], None)
+    compute(study)
+    assert list_states(study) == GREEN | {"dropped": "red"}
+    FinalLabel.objects.filter(is_dropped=True).update(ended_at=timezone.now())
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def in_rank_order(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
+    """Qrels as somebody would write them who reads the pool from its best rank on."""
+    ranks = {
+        (pair.query.external_id, pair.document.external_id): pair.pool_rank
+        for pair in Pair.objects.select_related("query", "document")
+    }
+    lines = [line.split() for line in qrels_lines(request, manifest)]
+    ordered = sorted(lines, key=lambda line: (line[0], -(ranks[line[0], line[2]] or 0)))
+    return (" ".join(line) + "\n" for line in ordered)
+
+
+def test_an_export_that_gives_a_ranking_away(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS["consensus-qrels"]
+    assert isinstance(kind, TextKind)
+    monkeypatch.setitem(KINDS, kind.name, replace(kind, lines=in_rank_order))
+    compute(study)
+    assert list_codes(study, "exports") == {"ranking_by_order"}
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    compute(study)
+    assert list_states(study) == GREEN
+
+
+def test_passing_is_logged_and_holds_until_something_changes(cast: Cast, study: Study) -> None:
+    pass_gate(study=study, member=cast.lia, reason=REASON)
+    action = Action.objects.get(name="gate.passed")
+    assert (action.member, action.data["reason"]) == (cast.lia, REASON)
+    assert action.data["lines"] == GREEN
+    told = describe_json(study, "consensus-qrels")
+    assert told["gate_state"] == "passed"
+    assert told["gate_passed"]["by"] == "lia"
+    assert told["gate_passed"]["reason"] == REASON
+    assert {row["line"]: row["state"] for row in told["gate_lines"]} == GREEN
+    judge(cast.main, cast.pairs[8:], cast.uma, [2])
+    compute(study)
+    told = describe_json(study, "judgments")
+    assert (told["gate_state"], told["gate_passed"]) == ("green", None)
+
+
+def test_a_red_gate_is_not_passed_and_a_green_one_not_overridden(cast: Cast, study: Study) -> None:
+    with pytest.raises(GateRefused):
+        override_gate(study=study, member=cast.lia, reason=REASON)
+    make.make_rubric_draft(study)
+    with pytest.raises(GateRefused):
+        pass_gate(study=study, member=cast.lia, reason=REASON)
+    assert not Action.objects.filter(name__startswith="gate.").exists()
+
+
+def test_a_reason_holds_for_the_lines_that_were_red_and_not_for_another(
+    cast: Cast, study: Study
+) -> None:
+    draft = make.make_rubric_draft(study)
+    assert read_gate(study).asks_for_reason
+    open_exports(cast.lia)
+    gate = read_gate(study)
+    assert not gate.asks_for_reason
+    told = describe_json(study, "beir")
+    assert (told["gate_state"], told["gate_override"]["reason"]) == ("red", REASON)
+    QueryClass.objects.update(minimum_queries=5)
+    assert read_gate(study).asks_for_reason
+    assert describe_json(study, "beir")["gate_override"] is None
+    QueryClass.objects.update(minimum_queries=1)
+    draft.delete()
+    assert read_gate(study).state == "green"
+
+
+def test_the_gate_is_read_by_few_queries_however_large_the_study(cast: Cast, study: Study) -> None:
+    def count() -> int:
+        read_gate(study)
+        with CaptureQueriesContext(connection) as queries:
+            read_gate(study)
+        return len(queries)
+
+    before = count()
+    for number in range(6):
+        query = make.make_query(study, f"more{number}", query_class=f"class{number}")
+        pair = make.make_pair(query)
+        judge(cast.main, [pair], cast.ana, [0])
+        judge(cast.main, [pair], cast.ben, [2])
+        make.make_final_label(pair, 1)
+    assert count() <= before
