@@ -141,7 +141,7 @@ class ExportsPage:
     report_note: str = ""
     holes: OpenHoles | None = None
     gate: Gate | None = None
-    red: Sequence[str] = ()
+    red: Sequence[Link] = ()
     error: str = ""
 
 
@@ -177,10 +177,18 @@ def show_exports(
         annotators=list_annotators(study),
         holes=manifest.open_holes,
         gate=gate,
-        red=[str(TITLES[key]) for key in list_red(gate.lines)] if gate else (),
+        red=link_red_lines(study, gate) if gate else (),
         error=error,
         report_note=say_how_old(report) if report else "",
     )
+
+
+def link_red_lines(study: Study, gate: Gate) -> list[Link]:
+    url = reverse("results:gate", args=[study.slug])
+    return [
+        Link(str(TITLES[key]), f"{url}#line-{key}", is_current=False)
+        for key in list_red(gate.lines)
+    ]
 
 
 def say_how_old(report: AgreementReport) -> str:

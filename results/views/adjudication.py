@@ -30,6 +30,7 @@ from results.services.scopes import Scope, find_rounds
 from studies.access import StudyAccess, get_study_for_role
 from studies.http import HtmxRequest
 from studies.models import Pair, Role, RubricVersion
+from studies.services.rubrics import RubricRefused
 
 PUT_OFF_KEPT = 50
 
@@ -92,14 +93,15 @@ def take_decision(request: HtmxRequest, access: StudyAccess) -> HttpResponse:
     shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
     pair = get_case_pair(access, shown.pair_id)
     version, form = read_decision(request.POST, access, shown, pair)
-    if not form.is_valid() or find_unconfirmed(request):
+    problem = find_unconfirmed(request)
+    # Whatever stands already was decided by somebody: only admins revise.
+    first = replace(shown, final_id="")
+    outcome = None if problem else record_decision(access, pair, version, form, first, key)
+    if outcome is None:
         asked = screens.Asked(form.values, form.messages, key)
         found = screens.show_case(access.study, access.member, pair, asked=asked)
         found = screens.narrow(found, read_focus(access, request.POST))
-        problem = find_unconfirmed(request)
         return render_screen(request, access, found, status=422, problem=problem)
-    # Whatever stands already was decided by somebody: only admins revise.
-    outcome = record_decision(access, pair, version, form, replace(shown, final_id=""), key)
     if outcome.kind == "outdated":
         return tell_late(request, access, pair, form)
     return lead_on(request, access, _("Recorded: %(label)s") % {"label": describe(outcome)})
@@ -126,17 +128,25 @@ def record_decision(
     form: SettleForm,
     shown: ShownCase,
     key: uuid.UUID,
-) -> Settled:
-    return settle_pair(
-        pair=pair,
-        member=access.member,
-        rubric_version=version,
-        decision=form.decision,
-        shown=shown.final_id,
-        key=key,
-        seconds=shown.measure_time(),
-        proposal=form.proposal,
-    )
+) -> Settled | None:
+    """Record a valid form. None where it is not valid, or the clause that it asks for finds no
+    place in the draft; the form then says so."""
+    if not form.is_valid():
+        return None
+    try:
+        return settle_pair(
+            pair=pair,
+            member=access.member,
+            rubric_version=version,
+            decision=form.decision,
+            shown=shown.final_id,
+            key=key,
+            seconds=shown.measure_time(),
+            proposal=form.proposal,
+        )
+    except RubricRefused as refusal:
+        form.add_error("decided_by", str(refusal))
+        return None
 
 
 def tell_late(

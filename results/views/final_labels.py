@@ -114,11 +114,11 @@ def take_decision(request: HttpRequest, access: StudyAccess, pair: Pair) -> Http
         return render_pair(request, access, pair, status=409, problem=problem)
     key = slip.cleaned_data["key"]
     version, form = read_decision(request.POST, access, shown, pair)
-    if not form.is_valid() or find_unconfirmed(request):
+    unconfirmed = find_unconfirmed(request)
+    outcome = None if unconfirmed else record_decision(access, pair, version, form, shown, key)
+    if outcome is None:
         asked = screens.Asked(form.values, form.messages, key)
-        problem = find_unconfirmed(request)
-        return render_pair(request, access, pair, status=422, asked=asked, problem=problem)
-    outcome = record_decision(access, pair, version, form, shown, key)
+        return render_pair(request, access, pair, status=422, asked=asked, problem=unconfirmed)
     if outcome.kind == "outdated":
         problem = _(
             "The pair was settled or reopened before your answer arrived, so nothing of it was "

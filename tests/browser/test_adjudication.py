@@ -106,3 +106,15 @@ def test_the_pages_of_settling_have_no_accessibility_faults(
     page = log_in(tied.uma)
     page.goto(f"/studies/alpha/{path}".format(pair=tied.pairs[0].public_id))
     assert find_violations(page) == []
+
+
+def test_all_of_the_form_is_in_sight_in_a_low_window(tied: Cast, log_in: LogIn) -> None:
+    page = log_in(tied.ada)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto("/studies/alpha/adjudicate/")
+    hidden = "box => box.scrollHeight - box.clientHeight"
+    assert page.locator(".choices").evaluate(hidden) <= 1
+    assert page.locator("html").evaluate(hidden) <= 1
+    for name in ("Reason", "chunking", "answers", "authority"):
+        expect(page.get_by_label(name).first).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Settle and go on")).to_be_in_viewport()

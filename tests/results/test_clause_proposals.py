@@ -1,0 +1,114 @@
+"""“The rule needs to change”: a clause goes into the draft and marks the class of its pair."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from results.models import ClauseProposal, FinalLabel
+from studies.models import Action, Pair, RubricDraft, Study
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in, read_forms
+from tests.results.settling import ADJUDICATE, DECISION, contest, settle
+
+TAB = "/studies/alpha/results/final-labels/"
+CLAUSE = "A page of the price list of last year fails."
+
+
+@pytest.fixture
+def ada(cast: Cast) -> Client:
+    contest(cast)
+    return log_in(cast.ada)
+
+
+def list_clauses(draft: RubricDraft, dimension: str) -> list[tuple[str, str, list[str]]]:
+    (found,) = (one for one in draft.content["dimensions"] if one["name"] == dimension)
+    return [(one["name"], one["text"], one["classes"]) for one in found["clauses"]]
+
+
+def test_a_clause_is_put_into_a_draft_begun_from_the_newest_version(
+    cast: Cast, ada: Client
+) -> None:
+    settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=CLAUSE)
+    draft = RubricDraft.objects.get()
+    assert (draft.based_on, draft.saved_by) == (cast.rubric, cast.ada)
+    assert list_clauses(draft, "recency") == [("procedural 1", CLAUSE, ["procedural"])]
+    assert len(list_clauses(draft, "answerability")) == 1
+    proposal = ClauseProposal.objects.get()
+    assert proposal.pair == FinalLabel.objects.get().pair
+    assert (proposal.dimension, proposal.clause, proposal.by) == (
+        "recency",
+        "procedural 1",
+        cast.ada,
+    )
+    told = Action.objects.get(name="rubric.clause_proposed").data
+    assert (told["class"], told["clause"], told["text"]) == ("procedural", "procedural 1", CLAUSE)
+    assert told["doc_id"] == proposal.pair.document.external_id
+
+
+def test_without_words_of_its_own_it_says_the_reason_and_the_draft_at_hand_is_kept(
+    cast: Cast, ada: Client
+) -> None:
+    draft = make.make_rubric_draft(cast.study)
+    draft.content["dimensions"][1]["test"] = "A test half written"
+    draft.save()
+    for _ in range(2):
+        settle(ada, ada.get(ADJUDICATE), rule="1")
+    kept = RubricDraft.objects.get()
+    assert kept.content["dimensions"][1]["test"] == "A test half written"
+    assert kept.edition == draft.edition + 2
+    assert [name for name, _, _ in list_clauses(kept, "recency")] == [
+        "procedural 1",
+        "procedural 2",
+    ]
+    assert {text for _, text, _ in list_clauses(kept, "recency")} == {DECISION["reason"]}
+
+
+def test_a_dropped_pair_asks_for_a_clause_too_and_then_names_the_dimension(ada: Client) -> None:
+    page = ada.get(ADJUDICATE)
+    response = settle(ada, page, drop="1", decided_by="", rule="1", rule_text=CLAUSE)
+    assert response.status_code == 422
+    assert "dimension that the clause is to belong to" in response.content.decode()
+    form = read_forms(response)["judgment-form"]
+    assert (form.fields["rule"], form.fields["rule_text"]) == ("1", CLAUSE)
+    assert settle(ada, page, drop="1", rule="1", rule_text=CLAUSE).status_code == 302
+    assert FinalLabel.objects.get().is_dropped
+    assert ClauseProposal.objects.get().dimension == "recency"
+
+
+def test_the_same_form_sent_twice_asks_once(ada: Client) -> None:
+    page = ada.get(ADJUDICATE)
+    for _ in range(2):
+        assert settle(ada, page, rule="1", rule_text=CLAUSE).status_code == 302
+    assert ClauseProposal.objects.count() == 1
+
+
+def test_a_draft_without_the_dimension_refuses_the_clause_and_keeps_what_was_typed(
+    cast: Cast, ada: Client
+) -> None:
+    draft = make.make_rubric_draft(cast.study)
+    draft.content["dimensions"] = draft.content["dimensions"][:1]
+    draft.save()
+    response = settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=CLAUSE)
+    assert response.status_code == 422
+    assert "has no dimension “recency”" in response.content.decode()
+    assert read_forms(response)["judgment-form"].fields["rule_text"] == CLAUSE
+    assert not FinalLabel.objects.exists()
+    assert not ClauseProposal.objects.exists()
+
+
+def test_the_class_is_marked_until_a_version_is_published(cast: Cast, ada: Client) -> None:
+    settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=CLAUSE)
+    lead = log_in(cast.lia)
+    pair = Pair.objects.get(clause_proposals__isnull=False)
+    page = lead.get(TAB).content.decode()
+    assert "Clauses that adjudication asked for" in page
+    assert CLAUSE in page
+    assert f'href="{TAB}{pair.public_id}/"' in page
+    gate = lead.get("/studies/alpha/results/gate/").content.decode()
+    assert "procedural: adjudication asked for 1 clause" in gate
+    newer = make.make_rubric(cast.study, publish=False)
+    newer.published_at = timezone.now()
+    newer.save()
+    assert "Clauses that adjudication asked for" not in lead.get(TAB).content.decode()
+    assert Study.objects.get(slug="alpha").rubric_versions.count() == 2
