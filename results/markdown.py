@@ -25,7 +25,11 @@ def render_payload(payload: Payload) -> str:
     """The whole report of one scope, ending in a line end."""
     with translation.override("en"):
         figures = read_figures(payload)
-        blocks = [*_introduce(payload, figures), *_describe(figures)]
+        blocks = [
+            *_introduce(payload, figures),
+            *section("Self-agreement", _self_rows(payload), _SELF, "lrrrrll"),
+            *_describe(figures),
+        ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -39,6 +43,21 @@ def _introduce(payload: Payload, figures: Figures) -> Iterator[str]:
         f"rubric version {version}. Computed {payload['computed_at']} from "
         f"{as_count(figures.judgments)} judgments, {as_count(figures.unsure)} of them unsure."
     )
+
+
+def _self_rows(payload: Payload) -> Iterator[Sequence[Cell]]:
+    """Each annotator of a relabel round against their own earlier labels."""
+    for row in payload["self_agreement"]:
+        bounds = row["interval95"]
+        yield (
+            escape(row["name"]),
+            as_count(row["pairs"]),
+            as_share(row["observed"]),
+            as_share(row["expected"]),
+            as_ratio(row["kappa"]),
+            as_interval((bounds[0], bounds[1]) if bounds else None),
+            row["band"] or row["reason"],
+        )
 
 
 def _describe(figures: Figures) -> Iterator[str]:
@@ -84,6 +103,7 @@ _KAPPA = [
     "κ quadratic",
     "reading",
 ]
+_SELF = ["annotator", "pairs", "observed", "by chance", "κ", "95% interval", "reading"]
 _CLASS = ["class", "pairs", "splits", "rate", "95% interval", "rest: pairs", "splits", "rate"]
 _DIMENSION = ["dimension", "citations", "splits that cite it", "share of splits"]
 _ANNOTATOR = ["annotator", "", "judgments", "unsure", "active time", "labels"]

@@ -20,6 +20,7 @@ Spec = TypeVar("Spec")
 
 # A word, white space, or one other sign; scripts written without blanks go sign by sign.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORDLESS = re.compile(r"[\W_]*")
 _TOKENS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\s+|[^\w\s]")
 
 
@@ -190,19 +191,30 @@ def compare_rubrics(before: RubricFile, after: RubricFile) -> RubricDiff:
 
 
 def compare_words(before: str, after: str) -> tuple[Piece, ...]:
-    """Two texts as one: kept and removed pieces make the earlier, kept and added the later."""
+    """Two texts as one: kept and removed pieces make the earlier, kept and added the later.
+
+    A blank or a comma that alone is the same between two changes is part of them: sentences that
+    were written anew are read one after the other, not word upon word.
+    """
     old, new = _TOKENS.findall(before), _TOKENS.findall(after)
     pieces: list[Piece] = []
+    removed = added = ""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
-        if tag == "equal":
-            pieces.append(Piece("kept", "".join(old[old_start:old_end])))
-            continue
-        if old_end > old_start:
-            pieces.append(Piece("removed", "".join(old[old_start:old_end])))
-        if new_end > new_start:
-            pieces.append(Piece("added", "".join(new[new_start:new_end])))
-    return tuple(pieces)
+    steps = matcher.get_opcodes()
+    for place, (tag, old_start, old_end, new_start, new_end) in enumerate(steps, start=1):
+        was, now = "".join(old[old_start:old_end]), "".join(new[new_start:new_end])
+        is_between_changes = bool(removed or added) and place < len(steps)
+        if tag == "equal" and not (is_between_changes and _WORDLESS.fullmatch(was)):
+            pieces += [*_changed(removed, added), Piece("kept", was)]
+            removed = added = ""
+        else:
+            removed, added = removed + was, added + now
+    return (*pieces, *_changed(removed, added))
+
+
+def _changed(removed: str, added: str) -> list[Piece]:
+    both: list[tuple[Edit, str]] = [("removed", removed), ("added", added)]
+    return [Piece(edit, text) for edit, text in both if text]
 
 
 def applies_to(clause: ClauseSpec | None, query_class: str | None) -> bool:

@@ -168,6 +168,17 @@ def test_words_are_compared_whole_and_unspaced_scripts_sign_by_sign() -> None:
     ]
 
 
+def test_what_was_written_anew_is_read_one_after_the_other() -> None:
+    pieces = compare_words("The test, as it was.", "Could anybody act on it.")
+    assert [(piece.edit, piece.text) for piece in pieces] == [
+        ("removed", "The test, as"),
+        ("added", "Could anybody act on"),
+        ("kept", " it"),
+        ("removed", " was"),
+        ("kept", "."),
+    ]
+
+
 BASE = RubricFile(
     grades=[
         GradeSpec(0, "irrelevant", "", relevant=False),

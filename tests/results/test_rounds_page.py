@@ -9,6 +9,7 @@ import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import CarriedLabel, Judgment, RoundAssignment
 from annotation.services.calibrations import plan_calibration
 from annotation.services.relabels import plan_relabel
+from results.markdown import render_payload
 from results.services.agreement import compute_agreement
 from results.services.calibration import open_comparison
 from results.services.scopes import Scope
@@ -240,8 +241,10 @@ def test_labels_of_another_version_are_no_repetition(cast: Cast) -> None:
         CarriedLabel(judgment=label, rubric_version=second)
         for label in Judgment.objects.filter(round=cast.main)
     )
-    (row,) = compute_agreement(cast.study, scope=scope, resamples=10)["self_agreement"]
-    assert row["pairs"] == 9
+    payload = compute_agreement(cast.study, scope=scope, resamples=10)
+    assert [row["pairs"] for row in payload["self_agreement"]] == [9]
+    assert "## Self-agreement" in render_payload(payload)
+    assert "| ana | 9 | 77.8 % |" in render_payload(payload)
 
 
 def test_only_what_can_be_given_again_is(cast: Cast) -> None:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from results.models import CalibrationNote
 from studies.models import ControlPair, Document, Member, Pair, Query, Run, RunHit
 from tests import factories as make
 from tests.cast import Cast
@@ -52,6 +53,9 @@ def planted(cast: Cast) -> Cast:
     wanda = make.make_member(cast.study, f"{MARK}-wanda", with_account=False)
     for pair in cast.pairs:
         make.make_judgment(cast.main, pair, wanda, 0, note=f"{MARK}-note", source="import")
+        CalibrationNote.objects.create(
+            round=cast.main, pair=pair, kind="undecided", note=f"{MARK}-calibration", by=wanda
+        )
         make.make_final_label(pair, 2, by=wanda, reason=f"{MARK}-reason", cause="chunking")
     Member.objects.filter(pk=cast.ben.pk).update(name=f"{MARK}-ben")
     return cast
@@ -83,6 +87,9 @@ def visit_everything(client: Client, cast: Cast) -> Iterator[HttpResponse]:
     yield client.post(JUDGE + "undo/", {"judgment": own.public_id})
     yield client.post(JUDGE + "undo/", {"judgment": "nonsense"}, headers=HTMX)
     yield client.get(f"{JUDGE}images/{cast.pairs[0].public_id}/")
+    yield client.get("/studies/alpha/results/rounds/")
+    yield client.get("/studies/alpha/results/comparison/?round=main")
+    yield client.get("/studies/alpha/results/revision/")
     for forbidden in ("results/", "results/exports/", "adjudicate/", "no-such-page/"):
         yield client.get(f"/studies/alpha/{forbidden}")
     Claim.objects.filter(annotator=cast.ana).update(
