@@ -5,41 +5,70 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0009_kept_forms'),
-        ('studies', '0007_indexes_once'),
+        ("annotation", "0009_kept_forms"),
+        ("studies", "0007_indexes_once"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='carriedlabel',
-            name='judgment',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='carried', to='annotation.judgment'),
+            model_name="carriedlabel",
+            name="judgment",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="carried",
+                to="annotation.judgment",
+            ),
         ),
         migrations.AlterField(
-            model_name='claim',
-            name='annotator',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='studies.member'),
+            model_name="claim",
+            name="annotator",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="claims",
+                to="studies.member",
+            ),
         ),
         migrations.AlterField(
-            model_name='claim',
-            name='round_query',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='studies.roundquery'),
+            model_name="claim",
+            name="round_query",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="claims",
+                to="studies.roundquery",
+            ),
         ),
         migrations.AlterField(
-            model_name='judgment',
-            name='annotator',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='studies.member'),
+            model_name="judgment",
+            name="annotator",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="judgments",
+                to="studies.member",
+            ),
         ),
         migrations.AlterField(
-            model_name='judgment',
-            name='round',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='studies.round'),
+            model_name="judgment",
+            name="round",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="judgments",
+                to="studies.round",
+            ),
         ),
         migrations.AlterField(
-            model_name='roundassignment',
-            name='round',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='studies.round'),
+            model_name="roundassignment",
+            name="round",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="assignments",
+                to="studies.round",
+            ),
         ),
     ]

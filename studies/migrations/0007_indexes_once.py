@@ -5,40 +5,69 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studies', '0006_rubric_drafts'),
+        ("studies", "0006_rubric_drafts"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='action',
-            name='study',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='actions', to='studies.study'),
+            model_name="action",
+            name="study",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="actions",
+                to="studies.study",
+            ),
         ),
         migrations.AlterField(
-            model_name='document',
-            name='study',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='studies.study'),
+            model_name="document",
+            name="study",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="documents",
+                to="studies.study",
+            ),
         ),
         migrations.AlterField(
-            model_name='pair',
-            name='query',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='studies.query'),
+            model_name="pair",
+            name="query",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="pairs",
+                to="studies.query",
+            ),
         ),
         migrations.AlterField(
-            model_name='query',
-            name='study',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='studies.study'),
+            model_name="query",
+            name="study",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="queries",
+                to="studies.study",
+            ),
         ),
         migrations.AlterField(
-            model_name='roundquery',
-            name='round',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='round_queries', to='studies.round'),
+            model_name="roundquery",
+            name="round",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="round_queries",
+                to="studies.round",
+            ),
         ),
         migrations.AlterField(
-            model_name='runhit',
-            name='run',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='hits', to='studies.run'),
+            model_name="runhit",
+            name="run",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="hits",
+                to="studies.run",
+            ),
         ),
     ]
