@@ -10,11 +10,12 @@ QUERIES, EACH = 10, 20
 
 
 class CountForm(forms.Form):
-    """How much a round is to hold: `queries` of a calibration, pairs for `each` of a relabel.
-    What is missing or wrong is taken as the default for the preview."""
+    """How much a round is to hold: `queries` of a calibration, pairs for `each` of a relabel; and
+    when a calibration opens. What is missing or wrong is taken as the default for the preview."""
 
     queries = forms.IntegerField(min_value=1, max_value=500, required=False)
     each = forms.IntegerField(min_value=1, max_value=1000, required=False)
+    opens_at = forms.DateTimeField(required=False)
 
     def read(self, name: str) -> int:
         self.is_valid()

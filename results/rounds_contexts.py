@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.progress.counts import count_labels
@@ -89,7 +90,11 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class RoundsPage:
-    """`hidden_by` names rounds for whose sake the numbers stay closed to this person."""
+    """`hidden_by` names rounds for whose sake the numbers stay closed to this person.
+
+    Only who may open rounds gets previews, and that of a relabel round, which looks at every
+    label, only when it was asked for; `each` is the number that its form starts with.
+    """
 
     study: Study
     tabs: Sequence[Link]
@@ -99,10 +104,16 @@ class RoundsPage:
     relabels: Sequence[RoundFigures]
     selves: Sequence[SelfRow]
     open_rounds: Sequence[RoundFigures]
-    calibration: Preview
-    relabel: Preview
+    calibration: Preview | None
+    relabel: Preview | None
+    each: int
     may_open: bool
     problem: str = ""
+
+    @property
+    def zone(self) -> str:
+        """The time zone that times of day are given and told in."""
+        return timezone.get_current_timezone_name()
 
     @property
     def is_missing(self) -> bool:
@@ -110,8 +121,15 @@ class RoundsPage:
         return any(one.state == "missing" for one in (*self.rounds, *self.relabels))
 
 
-def show_rounds(access: StudyAccess, *, queries: int, each: int, problem: str = "") -> RoundsPage:
-    study = access.study
+def show_rounds(
+    access: StudyAccess,
+    *,
+    queries: int,
+    each: int,
+    with_relabel: bool = False,
+    problem: str = "",
+) -> RoundsPage:
+    study, may_open = access.study, access.member.has_role(Role.ADMIN)
     every = list_rounds(study, *Round.Kind)
     found = [one for one in every if one.kind in COMPARED]
     hidden_by = find_blinding_rounds(access.member, every)
@@ -140,9 +158,10 @@ def show_rounds(access: StudyAccess, *, queries: int, each: int, problem: str = 
             for one in every
             if one.closed_at is None and one.kind != Round.Kind.CALIBRATION
         ],
-        calibration=preview_calibration(study, queries, pace),
-        relabel=preview_relabel(study, each, pace),
-        may_open=access.member.has_role(Role.ADMIN),
+        calibration=preview_calibration(study, queries, pace) if may_open else None,
+        relabel=preview_relabel(study, each, pace) if may_open and with_relabel else None,
+        each=each,
+        may_open=may_open,
         problem=problem,
     )
 

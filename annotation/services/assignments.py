@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Protocol
 
 from django.db.models import Max
+from django.utils import timezone
 
 from annotation.models import Claim, RoundAssignment
 from annotation.services.claims import expiry_in
@@ -24,8 +26,16 @@ class GivenPair(Protocol):
     def annotator(self) -> int: ...
 
 
-def add_round(study: Study, name: str, *, kind: Round.Kind, rubric_version: RubricVersion) -> Round:
-    """A round after all others of the study, numbered where the name is taken.
+def add_round(
+    study: Study,
+    name: str,
+    *,
+    kind: Round.Kind,
+    rubric_version: RubricVersion,
+    opens_at: datetime | None = None,
+) -> Round:
+    """A round after all others of the study, numbered where the name is taken; it opens now
+    unless a time is given.
 
     The caller holds the study's row, so that no two rounds take one name.
     """
@@ -38,6 +48,7 @@ def add_round(study: Study, name: str, *, kind: Round.Kind, rubric_version: Rubr
         kind=kind,
         rubric_version=rubric_version,
         position=0 if last is None else last + 1,
+        opens_at=opens_at or timezone.now(),
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -112,8 +113,11 @@ def _list_example_queries(study: Study) -> set[int]:
 
 
 @transaction.atomic
-def open_calibration(*, study: Study, count: int, by: Member) -> Round:
-    """Open the round that `plan_calibration` shows, for everybody, under the newest version.
+def open_calibration(
+    *, study: Study, count: int, by: Member, opens_at: datetime | None = None
+) -> Round:
+    """Open the round that `plan_calibration` shows, for everybody, under the newest version; at
+    the time given, or now.
 
     Raises CalibrationRefused where one is open already, or there is nothing to judge or nobody
     to compare.
@@ -123,7 +127,13 @@ def open_calibration(*, study: Study, count: int, by: Member) -> Round:
     if reason := find_obstacle(plan):
         raise CalibrationRefused(reason)
     assert plan.rubric_version is not None
-    round = add_round(study, NAME, kind=Round.Kind.CALIBRATION, rubric_version=plan.rubric_version)
+    round = add_round(
+        study,
+        NAME,
+        kind=Round.Kind.CALIBRATION,
+        rubric_version=plan.rubric_version,
+        opens_at=opens_at,
+    )
     RoundQuery.objects.bulk_create(
         RoundQuery(round=round, query_id=query, annotators=None) for query in plan.queries
     )
@@ -137,6 +147,7 @@ def open_calibration(*, study: Study, count: int, by: Member) -> Round:
             "rubric_version": plan.rubric_version.number,
             "queries": len(plan.queries),
             "pairs": plan.pairs,
+            "opens_at": round.opens_at.isoformat(),
         },
     )
     return round

@@ -35,13 +35,17 @@ def calibrate(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return render_rounds(request, access, problem=say_wrong_number(), status=INVALID)
     try:
-        opened = open_calibration(study=access.study, count=form.read("queries"), by=access.member)
+        opened = open_calibration(
+            study=access.study,
+            count=form.read("queries"),
+            by=access.member,
+            opens_at=form.cleaned_data["opens_at"],
+        )
     except CalibrationRefused as refusal:
         return render_rounds(request, access, problem=str(refusal), status=CONFLICT)
     messages.success(
         request,
-        _("The round “%(round)s” is open: everybody judges its pairs before any others.")
-        % {"round": opened.name},
+        say_opened(opened),
     )
     return redirect("results:rounds", slug)
 
@@ -101,15 +105,28 @@ def find_open_round(access: StudyAccess, name: str) -> Round:
 
 
 def say_wrong_number() -> str:
-    return _("Say how many by a number from 1 on. Nothing was opened.")
+    return _("Say how many by a number from 1 on, when by date and time. Nothing was opened.")
+
+
+def say_opened(round: Round) -> str:
+    if round.is_open:
+        text = _("The round “%(round)s” is open: everybody judges its pairs before any others.")
+    else:
+        text = _("The round “%(round)s” is planned: once open, its pairs come before any others.")
+    return text % {"round": round.name}
 
 
 def render_rounds(
     request: HttpRequest, access: StudyAccess, *, problem: str = "", status: int = 200
 ) -> HttpResponse:
-    form = CountForm(request.POST if request.method == "POST" else request.GET)
+    data = request.POST if request.method == "POST" else request.GET
+    form = CountForm(data)
     page = show_rounds(
-        access, queries=form.read("queries"), each=form.read("each"), problem=problem
+        access,
+        queries=form.read("queries"),
+        each=form.read("each"),
+        with_relabel="each" in data,
+        problem=problem,
     )
     context = {"page": page, "problem": problem}
     return render(request, "results/rounds.html", context, status=status)

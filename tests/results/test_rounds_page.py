@@ -294,3 +294,23 @@ def test_queries_do_not_grow_with_rounds(cast: Cast, admin: Client) -> None:
     with CaptureQueriesContext(connection) as many:
         admin.get(ROUNDS)
     assert len(many) == len(few)
+
+
+def test_the_preview_of_a_relabel_round_is_made_when_asked_for(cast: Cast, admin: Client) -> None:
+    label_cast(cast)
+    assert admin.get(ROUNDS).context["page"].relabel is None
+    preview = admin.get(ROUNDS + "?each=4").context["page"].relabel
+    assert [(name, pairs) for name, pairs, _time in preview.loads] == [("ana", 4), ("ben", 4)]
+    assert log_in(cast.lia).get(ROUNDS + "?each=4").context["page"].relabel is None
+
+
+def test_a_round_can_open_later(cast: Cast, admin: Client) -> None:
+    data = {"queries": "1", "opens_at": "2999-05-01T09:30"}
+    assert admin.post(ROUNDS + "calibrate/", data).status_code == 302
+    round = cast.study.rounds.get(kind=Round.Kind.CALIBRATION)
+    assert (round.opens_at.year, round.is_open) == (2999, False)
+    assert admin.get(ROUNDS).context["page"].rounds[0].state == "planned"
+    form = read_forms(log_in(cast.ana).get(JUDGE))["judgment-form"]
+    post_form(log_in(cast.ana), form, JUDGE, grade="1", decided_by="recency")
+    assert Judgment.objects.get().round == cast.main
+    assert admin.post(ROUNDS + "calibrate/", {"queries": "1", "opens_at": "x"}).status_code == 422
