@@ -5,6 +5,8 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Judgment
 from results.models import FinalLabel
@@ -235,3 +237,25 @@ def test_labels_given_while_outcomes_are_counted_are_never_lost() -> None:
         votes = Counter((place * shift) % 3 for shift in range(3))
         expected = {1: "agreed", 2: "split", 3: "tie"}[len(votes)]
         assert told[pair.document.external_id] == expected
+
+
+def test_the_queue_and_its_counts_are_read_by_indexes(cast: Cast) -> None:
+    """However many pairs there are, no table of pairs is read from end to end for one study."""
+    judge_all(cast, ana=[0] * 9, ben=[2] * 9)
+    reads = (
+        partial(list_pairs, cast.study, Wanted(), limit=50),
+        partial(find_candidates, cast.study, cast.ada, Wanted()),
+        partial(count_pairs, cast.study, Wanted()),
+    )
+    for read in reads:
+        read()
+        with CaptureQueriesContext(connection) as captured:
+            read()
+        statement = next(one["sql"] for one in captured if "results_pairoutcome" in one["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute(f"EXPLAIN {statement.replace('%', '%%')}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+        assert "outcome_by_kind" in plan
+        for table in ("results_pairoutcome", "studies_pair ", "results_finallabel"):
+            assert f"Seq Scan on {table}" not in plan
