@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.services.imports import JudgmentOptions, import_judgments
-from results.services.reports import CURRENT_LABELS, refresh
+from results.services.releases import request_release
 from studies.models import Member, Study
 from studies.services.imports import import_study, read_study
 from studies.services.people import set_password
@@ -32,7 +32,7 @@ def load_demo(say: Callable[[str], object] = lambda text: None) -> Study:
     study = Study.objects.get(slug=DEMO_SLUG)
     for path in sorted((DEMO_FOLDER / "judgments").glob("*.csv")):
         import_judgments(study=study, path=path, options=JudgmentOptions(annotator=path.stem))
-    refresh(study, scope=CURRENT_LABELS)
+    request_release(study)
     return study
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from django.db.models import Count as Number
 from django.db.models import Exists, OuterRef
 
 from annotation.models import CarriedLabel
@@ -260,13 +261,19 @@ def read_rubric_facts(study: Study) -> RubricFacts:
     of_people = list_current_labels(study).filter(annotator__is_machine=False)
     others = of_people.exclude(rubric_version=version)
     open_rounds = study.rounds.filter(kind__in=ROUNDS_OF_LABELS, closed_at__isnull=True)
+    by_carried = dict(
+        others.annotate(is_carried=Exists(carried))
+        .order_by()
+        .values_list("is_carried")
+        .annotate(labels=Number("pk"))
+    )
     elsewhere = open_rounds.exclude(rubric_version=version)
     return RubricFacts(
         number=version.number,
         has_draft=RubricDraft.objects.filter(study=study).exists(),
         other_rounds=dict(elsewhere.values_list("name", "rubric_version__number")),
-        labels_outside=others.exclude(Exists(carried)).count(),
-        labels_carried=others.filter(Exists(carried)).count(),
+        labels_outside=by_carried.get(False, 0),
+        labels_carried=by_carried.get(True, 0),
         finals_concerned=len(find_concerned_finals(study)),
         proposals=count_open_proposals(study),
     )
