@@ -5,7 +5,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from results.models import FinalLabel
+from results.models import ClauseProposal, FinalLabel
 from results.services.exports import describe_export
 from studies.models import Study
 from tests import factories as make
@@ -118,3 +118,17 @@ def test_all_of_the_form_is_in_sight_in_a_low_window(tied: Cast, log_in: LogIn) 
     for name in ("Reason", "chunking", "answers", "authority"):
         expect(page.get_by_label(name).first).to_be_in_viewport()
     expect(page.get_by_role("button", name="Settle and go on")).to_be_in_viewport()
+
+
+def test_a_clause_is_asked_for_by_its_key(tied: Cast, log_in: LogIn) -> None:
+    page = log_in(tied.ada)
+    page.goto("/studies/alpha/adjudicate/")
+    words = page.get_by_label("What the new clause")
+    expect(words).to_be_hidden()
+    rule = page.get_by_label("The rule needs to change")
+    page.keyboard.press(rule.get_attribute("data-key") or "")
+    words.fill("Every step counts.")
+    page.keyboard.press("Escape")
+    settle_by_keys(page, key_of(page, "chunking") + "2a", "It has every step.")
+    expect(page.locator("#status")).to_contain_text("Recorded: 2")
+    assert ClauseProposal.objects.get().text == "Every step counts."
