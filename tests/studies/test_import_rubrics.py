@@ -206,3 +206,14 @@ def test_a_bad_later_version_is_refused_by_file_and_changes_nothing(
     said = [str(problem) for problem in refused.value.report.problems.items]
     assert any("rubric-2.yaml" in one and reason in one for one in said), said
     assert RubricVersion.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_class_that_only_a_clause_names_comes_with_a_new_study_and_is_told(
+    tmp_path: Path,
+) -> None:
+    clause = "dimensions:\n  topic: {test: On topic?, policy_clause: Is it in force?}\n"
+    report = import_study(read_study(help_study(tmp_path, rubric_yaml=clause)))
+    notes = [str(note) for note in report.notes]
+    assert any("classes created that are not declared: " in note for note in notes)
+    assert any("policy" in note for note in notes)

@@ -97,6 +97,9 @@ def _add_contents(
         machines = plan.state.machines if plan.state else []
         restore_log(cursor, study, plan.folder.log, report, machines=machines)
     add_rubrics(study, plan, report, user, is_logged=not log_moves)
+    if not study.rubric_versions.exists():
+        # Its rubric was refused; rounds and labels have nothing to be checked against.
+        report.raise_if_refused()
     add_queries(cursor, study, plan, report, watch)
     _add_documents(cursor, study, plan, report, watch)
     add_runs(cursor, study, plan, report, watch)
