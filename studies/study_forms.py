@@ -3,10 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from studies.formats.study import RESERVED_SLUGS
 from studies.models import Study
-
-# Addresses of the site that stand where a study's slug would.
-RESERVED_SLUGS = {"new"}
 
 LABELS = {
     "title": _("Title"),

@@ -29,6 +29,8 @@ MAX_SLUG_LENGTH = 60
 MAX_SMALL = 1000
 """The most annotators per query, votes, pool depth and the like that a file may ask for."""
 
+# Addresses of the site that stand where a study's slug would.
+RESERVED_SLUGS = frozenset({"new"})
 SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 KEYS = (
@@ -54,6 +56,8 @@ def read_study_file(stream: BinaryIO, *, file: str, problems: Problems) -> Study
             f"study is {slug!r}; it takes up to {MAX_SLUG_LENGTH} lower-case letters and digits, "
             "with single - or _ between them",
         )
+    if slug in RESERVED_SLUGS:
+        top.refuse("study", f"study is {slug!r}, which is an address of the site: choose another")
     study = StudyFile(
         study=slug,
         title=top.string("title") or slug,

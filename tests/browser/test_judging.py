@@ -252,3 +252,45 @@ def test_on_a_phone_nothing_overflows_and_the_form_is_in_reach(
     expect(go).to_be_in_viewport(ratio=1)
     go.click()
     expect(status(judge)).to_contain_text("Recorded: 0")
+
+
+def test_a_double_click_records_one_label_and_skips_no_pair(judge: Page) -> None:
+    press(judge, "2", "A")
+    judge.get_by_role("button", name="Record and go on").dblclick()
+    expect(status(judge)).to_contain_text("Recorded")
+    expect(judge.locator(".progress b")).to_have_text("1")
+    assert judge.locator("input:checked").count() == 0
+    assert Judgment.objects.count() == 1
+
+
+def test_the_back_button_brings_no_used_form_back(cast: Cast, judge: Page) -> None:
+    """Not from the browser's memory either: what comes back is the pair that is next."""
+    press(judge, "2", "A", "Enter")
+    expect(status(judge)).to_contain_text("Recorded")
+    judge.goto("/studies/alpha/labels/")
+    judge.go_back()
+    expect(judge.locator(".progress b")).to_have_text("1")
+    assert judge.locator("input:checked").count() == 0
+    press(judge, "0", "A", "Enter")
+    expect(status(judge)).to_contain_text("Recorded: 0")
+    assert sorted(Judgment.objects.values_list("grade", flat=True)) == [0, 2]
+
+
+def test_a_login_in_another_tab_costs_one_more_key_press(cast: Cast, judge: Page) -> None:
+    press(judge, "n")
+    judge.keyboard.type("as typed")
+    press(judge, "Escape", "2", "A")
+    other = judge.context.new_page()
+    judge.context.clear_cookies(name="sessionid")
+    other.goto("/login/")
+    other.get_by_label("User name").fill("ana")
+    other.get_by_label("Password").fill(make.PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("My studies")
+    press(judge, "Enter")
+    expect(judge.get_by_role("alert").first).to_contain_text("press Enter to send it")
+    expect(judge.locator("#note")).to_have_value("as typed")
+    assert not Judgment.objects.exists()
+    press(judge, "Enter")
+    expect(status(judge)).to_contain_text("Recorded: 2")
+    assert Judgment.objects.get().note == "as typed"
