@@ -53,11 +53,11 @@ def list_reports(study: Study, rounds: Collection[Round]) -> dict[str, Agreement
 
 
 def list_waiting_scopes(study: Study, kind: str) -> set[str]:
-    """The scopes that a worker is computing, or is to."""
+    """The scopes that a worker is computing, or is to; not those of a worker that is gone."""
     jobs = Job.objects.filter(
         study=study, kind=kind, state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
-    return {arguments.get("scope", "") for arguments in jobs.values_list("arguments", flat=True)}
+    return {job.arguments.get("scope", "") for job in jobs if job.is_at_work}
 
 
 def count_given(round: Round) -> list[Given]:

@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
+import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import Claim
 from results.models import AgreementReport
 from results.services.reports import run_agreement

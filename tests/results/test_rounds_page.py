@@ -1,9 +1,12 @@
 """Calibration rounds beside each other, the next one on new pairs, and blind relabel rounds."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import CarriedLabel, Judgment, RoundAssignment
@@ -314,3 +317,14 @@ def test_a_round_can_open_later(cast: Cast, admin: Client) -> None:
     post_form(log_in(cast.ana), form, JUDGE, grade="1", decided_by="recency")
     assert Judgment.objects.get().round == cast.main
     assert admin.post(ROUNDS + "calibrate/", {"queries": "1", "opens_at": "x"}).status_code == 422
+
+
+def test_numbers_whose_worker_is_gone_can_be_asked_for_again(cast: Cast, admin: Client) -> None:
+    round = add_calibration(cast)
+    judge_calibration(cast, round)
+    open_comparison(round=round, by=cast.max)
+    long_ago = timezone.now() - timedelta(hours=1)
+    Job.objects.update(state=Job.State.RUNNING, started_at=long_ago, heartbeat_at=long_ago)
+    page = admin.get(ROUNDS)
+    assert page.context["page"].rounds[0].state == "missing"
+    assert "compute-form" in read_forms(page)
