@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, QueryDict
 
 from results.selectors.final_labels import get_pair, has_labelled
@@ -10,6 +11,8 @@ from results.services.scopes import Scope
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Job, Pair, Role
 from studies.numbers import read_number
+
+LONGEST_KEY = 2000
 
 
 def get_study_for_results(request: HttpRequest, slug: str) -> StudyAccess:
@@ -51,8 +54,28 @@ def get_results_job(access: StudyAccess, job_id: uuid.UUID) -> Job:
 
 
 def read_scope(query: QueryDict) -> Scope:
-    """The scope an address names by `round` and `rubric`. Raises Http404 for no number."""
-    number = read_number(query.get("rubric", ""))
+    """The scope an address names by `round` (several), `rubric`, `class`, `annotator` (several) and
+    `controls`. Raises Http404 for a rubric that is no number, and BadRequest for `controls`
+    that is neither 0 nor 1 and for more names than a report can be filed under."""
+    number, controls = read_number(query.get("rubric", "")), query.get("controls", "")
     if query.get("rubric") and number is None:
         raise Http404("Rubric versions are numbers.")
-    return Scope(round=query.get("round") or None, rubric=number)
+    if controls not in {"", "0", "1"}:
+        raise BadRequest("Control pairs are in (1) or out (0).")
+    first, *further = _list_names(query, "round") or [None]
+    scope = Scope(
+        round=first,
+        rubric=number,
+        further_rounds=tuple(sorted(name for name in further if name is not None)),
+        query_class=query.get("class") or None,
+        annotators=tuple(sorted(name for name in _list_names(query, "annotator") if name)),
+        with_controls=controls == "1",
+    )
+    if len(scope.key) > LONGEST_KEY:
+        raise BadRequest("The address names more than one report can be of.")
+    return scope
+
+
+def _list_names(query: QueryDict, key: str) -> list[str | None]:
+    """The different values of a key, without empty ones."""
+    return list(dict.fromkeys(filter(None, query.getlist(key))))

@@ -1,14 +1,16 @@
 """What the pages of the results room show; a page and its fragment take the same object."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from annotation.models import Judgment
 from results.figures import Figures, read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
@@ -22,7 +24,7 @@ from results.services.reports import (
 )
 from results.services.scopes import Comparison, Scope, find_rounds
 from studies.access import StudyAccess
-from studies.models import Job, Study
+from studies.models import Job, Member, Study
 
 TABS = (
     ("results:overview", gettext_noop("Overview")),
@@ -42,6 +44,26 @@ class Link:
     label: str
     url: str
     is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    value: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the numbers can be narrowed to, and in `said` what they are narrowed to now."""
+
+    url: str
+    rounds: Sequence[Choice]
+    versions: Sequence[Choice]
+    classes: Sequence[Choice]
+    annotators: Sequence[Choice]
+    with_controls: bool
+    said: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,7 @@ class ResultsPage:
     query: str
     tabs: Sequence[Link]
     scopes: Sequence[Link]
+    filters: Filters
     hidden_by: Sequence[str] = ()
     status: ReportStatus | None = None
     figures: Figures | None = None
@@ -103,6 +126,7 @@ def show_results(access: StudyAccess, scope: Scope, view_name: str) -> ResultsPa
         query=write_query(scope),
         tabs=list_tabs(study, scope, view_name),
         scopes=list_scopes(study, scope, view_name),
+        filters=list_filters(study, scope, view_name),
         hidden_by=find_blinding_rounds(access.member, rounds.labels),
     )
     if page.hidden_by:
@@ -186,8 +210,45 @@ def list_scopes(study: Study, scope: Scope, view_name: str) -> list[Link]:
     return [Link(label, url + write_query(choice), choice == scope) for label, choice in choices]
 
 
+def list_filters(study: Study, scope: Scope, view_name: str) -> Filters:
+    """The choices of the filters, with those of the scope chosen."""
+    rounds = study.rounds.order_by("position", "pk").values_list("name", flat=True)
+    versions = study.rubric_versions.order_by("number").values_list("number", flat=True)
+    classes = study.query_classes.order_by("position", "name").values_list("name", flat=True)
+    return Filters(
+        url=reverse(view_name, args=[study.slug]),
+        rounds=_offer(rounds, scope.rounds),
+        versions=_offer(map(str, versions), [str(scope.rubric)]),
+        classes=_offer(classes, [scope.query_class]),
+        annotators=_offer(list_labelling(study), scope.annotators),
+        with_controls=scope.with_controls,
+        said=list(say_filters(scope)),
+    )
+
+
+def list_labelling(study: Study) -> list[str]:
+    """Names of who has a label in the study, machines too."""
+    judged = Judgment.objects.filter(annotator=OuterRef("pk"))
+    members = Member.objects.filter(Exists(judged), study=study).order_by("name")
+    return list(members.values_list("name", flat=True))
+
+
+def say_filters(scope: Scope) -> Iterator[str]:
+    """What a scope is narrowed to, beyond one round or one version."""
+    if len(scope.rounds) > 1:
+        yield _("rounds %(names)s") % {"names": ", ".join(scope.rounds)}
+    if scope.query_class is not None:
+        yield _("class %(name)s") % {"name": scope.query_class}
+    if scope.annotators:
+        yield _("labels of %(names)s") % {"names": ", ".join(scope.annotators)}
+    if scope.with_controls:
+        yield _("with control pairs")
+
+
 def write_query(scope: Scope) -> str:
     """The scope as the query of an address, "" for the current labels."""
-    named = {"round": scope.round, "rubric": scope.rubric}
-    query = urlencode({key: value for key, value in named.items() if value is not None})
-    return f"?{query}" if query else ""
+    return f"?{urlencode(scope.parameters)}" if scope.parameters else ""
+
+
+def _offer(values: Iterable[str], chosen: Collection[str | None]) -> list[Choice]:
+    return [Choice(value, value, value in chosen) for value in values]

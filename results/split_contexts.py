@@ -1,12 +1,15 @@
 """What the page of pairs side by side shows."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django.core.paginator import Page, Paginator
+from django.db.models import Exists, OuterRef
 from django.http import Http404, QueryDict
+from django.utils.translation import gettext as _
 
 from annotation.models import Judgment
 from results.contexts import Link, list_scopes, list_tabs, write_query
@@ -28,6 +31,7 @@ from studies.models import Dimension, Member, Study
 
 PAIRS_PER_PAGE = 20
 SHOWN_GROUPS = 12
+GRADE = re.compile(r"-?[0-9]{1,4}")
 CSV_HEADER = (
     "group",
     "query_id",
@@ -98,6 +102,28 @@ class PairsPage:
         return self.wanted.annotators[1] if len(self.wanted.annotators) > 1 else ""
 
     @property
+    def further(self) -> list[tuple[str, Any]]:
+        """What the address asks for beside the choices of the form."""
+        named = {
+            "dimension": self.wanted.other_dimension,
+            "query": self.wanted.query,
+            "low": self.wanted.low,
+            "high": self.wanted.high,
+        }
+        return [(name, value) for name, value in named.items() if value is not None]
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        names = {
+            "dimension": _("also citing %(value)s"),
+            "query": _("query %(value)s"),
+            "low": _("lowest grade %(value)s"),
+            "high": _("highest grade %(value)s"),
+        }
+        return ", ".join(names[name] % {"value": value} for name, value in self.further)
+
+    @property
     def is_narrow(self) -> bool:
         return self.wanted != Wanted()
 
@@ -143,7 +169,8 @@ def show_pairs(access: StudyAccess, scope: Scope, query: QueryDict) -> PairsPage
 
 def list_choices(study: Study) -> Choices:
     people = Member.objects.filter(study=study, is_machine=False)
-    labelled = people.filter(pk__in=Judgment.objects.filter(round__study=study).values("annotator"))
+    judged = Judgment.objects.filter(annotator=OuterRef("pk"))
+    annotators = people.filter(Exists(judged)).order_by("name").values_list("name", flat=True)
     dimensions = (
         Dimension.objects.filter(
             rubric_version__study=study, rubric_version__published_at__isnull=False
@@ -153,7 +180,7 @@ def list_choices(study: Study) -> Choices:
     )
     return Choices(
         classes=list(study.query_classes.order_by("name").values_list("name", flat=True)),
-        annotators=list(labelled.order_by("name").values_list("name", flat=True)),
+        annotators=list(annotators),
         dimensions=list(dict.fromkeys(dimensions)),
     )
 
@@ -164,17 +191,36 @@ def read_wanted(query: QueryDict, study: Study) -> Wanted:
 
 
 def choose(query: QueryDict, choices: Choices) -> Wanted:
-    """The filters of an address. Raises Http404 for what is not among the choices."""
-    query_class, dimension = query.get("class") or None, query.get("dimension") or None
+    """The filters of an address. Raises Http404 for what is not among the choices and for grades
+    that are no numbers; a query id that the study does not have finds nothing."""
+    query_class = query.get("class") or None
+    dimensions = list(dict.fromkeys(filter(None, query.getlist("dimension"))))[:2]
     annotators = tuple(dict.fromkeys(filter(None, query.getlist("annotator"))))
     known = (
         query_class is None or query_class in choices.classes,
-        dimension is None or dimension in choices.dimensions,
+        set(dimensions) <= set(choices.dimensions),
         set(annotators) <= set(choices.annotators),
     )
     if not all(known):
         raise Http404("No such class, annotator or dimension in this study.")
-    return Wanted(query_class, annotators, dimension)
+    first, other = [*dimensions, None, None][:2]
+    return Wanted(
+        query_class,
+        annotators,
+        first,
+        other,
+        query=query.get("query") or None,
+        low=_read_grade(query.get("low", "")),
+        high=_read_grade(query.get("high", "")),
+    )
+
+
+def _read_grade(text: str) -> int | None:
+    if not text:
+        return None
+    if not GRADE.fullmatch(text):
+        raise Http404("Grades are whole numbers.")
+    return int(text)
 
 
 def place_groups(groups: Sequence[SplitGroup]) -> Iterator[GroupEntry]:

@@ -7,9 +7,11 @@ from results.models.outcomes import ChangedPair, PairOutcome
 from results.models.proposals import ClauseProposal
 from results.models.release import ReleaseReport
 from results.models.reports import AgreementReport, RevisionAccount
+from results.models.targets import AgreementTarget
 
 __all__ = [
     "AgreementReport",
+    "AgreementTarget",
     "CalibrationNote",
     "Cause",
     "ChangedPair",

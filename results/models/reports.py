@@ -6,13 +6,13 @@ from studies.models import Study
 class AgreementReport(models.Model):
     """The stored numbers of one scope of a study.
 
-    `scope` is `current` (the default scope of DESIGN) or names a round; `payload` is what
+    `scope` is the key of a `results.services.scopes.Scope`; `payload` is what
     `manage.py agreement --format json` prints. `label_changes` is the study's count of label
     changes when the numbers were read: a larger count now means that they are stale.
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="agreement_reports")
-    scope = models.CharField(max_length=120)
+    scope = models.TextField()
     payload = models.JSONField()
     label_changes = models.PositiveBigIntegerField()
     computed_at = models.DateTimeField()

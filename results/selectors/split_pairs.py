@@ -1,7 +1,7 @@
 """Pairs that split, in groups of those that split alike, the largest group first.
 
 The labels are those that the report of the scope speaks of: people's, on pairs of the pool,
-without surplus labels and control pairs.
+without surplus labels, and without control pairs unless the scope takes them in.
 """
 
 import uuid
@@ -27,14 +27,17 @@ WITH label AS (
     FROM annotation_judgment j
     JOIN unnest(%(rounds)s::bigint[]) WITH ORDINALITY AS r (id, place) ON r.id = j.round_id
     JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
-    JOIN studies_pair p ON p.id = j.pair_id AND p.pool_rank IS NOT NULL
+    JOIN studies_pair p ON p.id = j.pair_id
+    LEFT JOIN studies_controlpair k ON k.pair_id = p.id
     JOIN studies_query q ON q.id = p.query_id
     LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
     WHERE NOT j.is_surplus
         AND (%(query_class)s::text IS NULL OR c.name = %(query_class)s)
+        AND (%(query)s::text IS NULL OR q.external_id = %(query)s)
         AND (%(annotators)s::text[] IS NULL OR m.name = ANY (%(annotators)s::text[]))
         AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
-        AND NOT EXISTS (SELECT FROM studies_controlpair k WHERE k.pair_id = p.id)
+        AND CASE WHEN %(with_controls)s THEN p.pool_rank IS NOT NULL OR k.pair_id IS NOT NULL
+                 ELSE p.pool_rank IS NOT NULL AND k.pair_id IS NULL END
         AND (NOT %(is_current)s OR EXISTS (
             SELECT FROM results_pairoutcome o WHERE o.pair_id = p.id AND o.distance > 0))
         AND (%(rubric)s::int IS NULL
@@ -52,6 +55,8 @@ spread AS (
     FROM label
     GROUP BY pair_id
     HAVING min(grade) <> max(grade)
+        AND (%(low)s::int IS NULL OR min(grade) = %(low)s)
+        AND (%(high)s::int IS NULL OR max(grade) = %(high)s)
 ),
 split AS (
     SELECT s.pair_id, s.low, s.high,
@@ -61,7 +66,8 @@ split AS (
     JOIN label l USING (pair_id)
     LEFT JOIN studies_dimension d ON d.id = l.decided_by_id
     GROUP BY s.pair_id, s.low, s.high
-    HAVING %(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s)
+    HAVING (%(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s))
+        AND (%(other_dimension)s::text IS NULL OR bool_or(d.name = %(other_dimension)s))
 )
 """
 
@@ -126,14 +132,19 @@ class Wanted:
     """Which splits are asked for; what is left empty does not narrow.
 
     With `annotators` only their labels are looked at, so the splits are those among them.
-    `dimension` asks for splits in which at least one label cites it, `pair` for that of one pair
-    (key).
+    `dimension` asks for splits in which at least one label cites it, `other_dimension` for
+    another label that cites that; `low` and `high` for the lowest and the highest grade, `query`
+    for those of one query (id), `pair` for that of one pair (key).
     """
 
     query_class: str | None = None
     annotators: tuple[str, ...] = ()
     dimension: str | None = None
     pair: int | None = None
+    other_dimension: str | None = None
+    query: str | None = None
+    low: int | None = None
+    high: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +239,15 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "rounds": [round.pk for round in rounds.labels],
         "rubric": scope.rubric,
         "is_current": scope == Scope(),
+        "with_controls": scope.with_controls,
         "query_class": wanted.query_class,
         "annotators": list(wanted.annotators) or None,
         "dimension": wanted.dimension,
         "pair": wanted.pair,
+        "other_dimension": wanted.other_dimension,
+        "query": wanted.query,
+        "low": wanted.low,
+        "high": wanted.high,
     }
 
 

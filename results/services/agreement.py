@@ -5,6 +5,7 @@ web processes know of it.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,29 @@ from django.utils import timezone
 
 from results.dropped import judge_dropped_share
 from results.selectors.final_labels import count_final_changes, count_final_labels
+from results.selectors.holes import name_holes
 from results.selectors.labels import read_snapshot
 from results.selectors.reports import REPORT_FORMAT
+from results.selectors.targets import read_target
 from results.services.columns import (
-    UNSURE,
     ScopeLabels,
-    build_table,
+    keep_annotators,
+    keep_class,
     leave_controls_out,
     read_labels,
 )
+from results.services.measuring import (
+    count_people,
+    diagnose_labels,
+    is_human,
+    measure_labels,
+    name_queries,
+)
 from results.services.scopes import Scope, ScopeRounds, find_rounds
 from results.services.self_agreement import describe_self_agreement
-from results.statistics.diagnosis import diagnose
+from results.services.third_vote import show_third_votes
 from results.statistics.intervals import RESAMPLES
-from results.statistics.report import describe_agreement, describe_splits
-from results.statistics.table import BoolArray, LabelTable
+from results.targets import judge_targets
 from studies.models import Round, Study
 from studies.selectors import count_label_changes
 from studies.services.jobs import JobRefused
@@ -39,7 +48,6 @@ def compute_agreement(
     study: Study,
     *,
     scope: Scope,
-    with_controls: bool = False,
     with_surplus: bool = False,
     resamples: int = RESAMPLES,
     step: ReportStep = lambda name: None,
@@ -60,10 +68,10 @@ def compute_agreement(
             study,
             rounds,
             rubric=scope.rubric,
-            with_controls=with_controls,
+            with_controls=scope.with_controls,
             with_surplus=with_surplus,
         )
-        finals = count_final_labels(study) if scope == Scope() else None
+        finals = count_final_labels(study) if scope.is_current else None
         again = [
             found
             for round in rounds.labels
@@ -72,19 +80,24 @@ def compute_agreement(
         ]
     if not read.vocabulary.scale:
         raise JobRefused("The study has no rubric yet, so there is no scale to measure on.")
-    described = read if with_controls else leave_controls_out(read)
-    table = build_table(described)
+    narrowed = _narrow(read, scope)
     step("measuring")
-    measured = _measure(described, table, resamples)
+    measured = measure_labels(narrowed.measured, resamples)
+    name_queries(measured)
     step("diagnosing")
-    completeness = _describe_completeness(read)
+    completeness = _describe_completeness(narrowed.asked)
+    diagnosed = diagnose_labels(
+        narrowed.compared, scope.query_class, rates=measured["classes"], resamples=resamples
+    )
     payload = {
         "format": REPORT_FORMAT,
-        **_describe_scope(study, scope, rounds, read),
+        **_describe_scope(study, scope, rounds, narrowed.measured),
         **completeness,
-        "controls_left_out": _count_people(read) - _count_people(described),
+        "controls_left_out": narrowed.controls_left_out,
         **measured,
-        **_diagnose(described, table, measured["classes"]),
+        **diagnosed,
+        "targets": judge_targets(measured["cohen_kappa"], read_target(study)),
+        "third_vote": _show_third_votes(study, scope, diagnosed["classes"]),
         "self_agreement": again,
         "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
@@ -96,6 +109,39 @@ def compute_agreement(
     return payload
 
 
+@dataclass(frozen=True, eq=False)
+class _Narrowed:
+    """The labels of a scope, narrowed as far as each use of them asks for.
+
+    `asked` tells how far judging is, and knows all annotators; `compared` holds every class, so
+    that one can be held against the others; `measured` is what the numbers are of.
+    """
+
+    asked: ScopeLabels
+    compared: ScopeLabels
+    measured: ScopeLabels
+    controls_left_out: int
+
+
+def _narrow(read: ScopeLabels, scope: Scope) -> _Narrowed:
+    name = scope.query_class
+    by_whom = keep_annotators(read, scope.annotators) if scope.annotators else read
+    compared = by_whom if scope.with_controls else leave_controls_out(by_whom)
+    if name is None:
+        asked, with_controls, measured = read, by_whom, compared
+    else:
+        asked, with_controls, measured = (
+            keep_class(labels, name) for labels in (read, by_whom, compared)
+        )
+    left_out = count_people(with_controls) - count_people(measured)
+    return _Narrowed(asked, compared, measured, left_out)
+
+
+def _show_third_votes(study: Study, scope: Scope, classes: list[Json]) -> list[Json]:
+    """What a third vote would do in the holes of the current labels; nothing in other scopes."""
+    return show_third_votes(study, name_holes(classes)) if scope == Scope() else []
+
+
 def _with_share(finals: Json, pairs: int) -> Json:
     """The counts of final labels with the dropped pairs' share of the pool."""
     share = finals["dropped"] / pairs if pairs else None
@@ -103,17 +149,17 @@ def _with_share(finals: Json, pairs: int) -> Json:
 
 
 def _describe_scope(study: Study, scope: Scope, rounds: ScopeRounds, read: ScopeLabels) -> Json:
-    newest = max((round.rubric_version.number for round in rounds.labels), default=None)
     by_version = np.bincount(read.labels.rubric)
+    given = [int(number) for number in np.flatnonzero(by_version)]
+    in_force = {round.rubric_version.number for round in rounds.labels}
+    versions = [scope.rubric] if scope.rubric is not None else given or sorted(in_force)
     return {
         "study": study.slug,
         "title": study.title,
         "scope": scope.key,
         "rounds": [round.name for round in rounds.labels],
-        "rubric_version": scope.rubric if scope.rubric is not None else newest,
-        "rubric_versions": {
-            str(number): int(by_version[number]) for number in np.flatnonzero(by_version).tolist()
-        },
+        "rubric_version": versions[0] if len(versions) == 1 else None,
+        "rubric_versions": {str(number): int(by_version[number]) for number in given},
         "grades": [
             {"value": value, "name": name} for value, name in read.vocabulary.grade_names.items()
         ],
@@ -127,69 +173,18 @@ def _describe_completeness(read: ScopeLabels) -> Json:
     whatever control pairs the measures take in.
     """
     pool = read.pool
-    outcomes = np.bincount(read.labels.pair[_is_human(read)], minlength=len(pool.key))
+    outcomes = np.bincount(read.labels.pair[is_human(read)], minlength=len(pool.key))
     planned = pool.planned[pool.query]
     is_open = pool.is_returned & ((outcomes < planned) | (planned == 0))
     queries = len(pool.planned)
+    asked = int(pool.is_asked.sum())
     pairs_by_query = np.bincount(pool.query[pool.is_returned], minlength=queries)
     open_by_query = np.bincount(pool.query[is_open], minlength=queries)
     return {
-        "queries": queries,
+        "queries": asked,
         "queries_fully_judged": int(((pairs_by_query > 0) & (open_by_query == 0)).sum()),
         "pairs": int(pool.is_returned.sum()),
         "surplus": read.surplus,
         "missing": int(np.maximum(planned - outcomes, 0)[pool.is_returned].sum()),
         "pairs_beyond_plan": int((pool.is_returned & (planned > 0) & (outcomes > planned)).sum()),
     }
-
-
-def _count_people(read: ScopeLabels) -> int:
-    return int(_is_human(read).sum())
-
-
-def _is_human(read: ScopeLabels) -> BoolArray:
-    return ~np.isin(read.labels.annotator, list(read.vocabulary.machine))
-
-
-def _measure(read: ScopeLabels, table: LabelTable, resamples: int) -> Json:
-    labels, machine = read.labels, read.vocabulary.machine
-    count = len(read.vocabulary.annotator_names)
-    unsure = np.bincount(labels.annotator[labels.grade == UNSURE], minlength=count)
-    is_timed = ~np.isnan(labels.seconds)
-    timed = np.bincount(labels.annotator[is_timed], minlength=count)
-    seconds = np.bincount(
-        labels.annotator[is_timed], weights=labels.seconds[is_timed], minlength=count
-    )
-    is_counted = is_timed & _is_human(read)
-    return {
-        **describe_agreement(
-            table,
-            machine=machine,
-            unsure=dict(enumerate(unsure.tolist())),
-            active_seconds={code: float(seconds[code]) for code in np.flatnonzero(timed).tolist()},
-            timed=dict(enumerate(timed.tolist())),
-            resamples=resamples,
-        ),
-        **describe_splits(table, machine=machine, dimensions=read.vocabulary.dimension_names),
-        "pairs_labelled": _count_labelled(read),
-        "without_dimension": int((table.without(machine).dimension < 0).sum()),
-        "active_seconds": float(labels.seconds[is_counted].sum()) if is_counted.any() else None,
-        "timed": int(is_counted.sum()),
-    }
-
-
-def _diagnose(read: ScopeLabels, table: LabelTable, classes: list[Json]) -> Json:
-    """The diagnosis; what it finds of a class joins the rates of that class."""
-    found = diagnose(
-        table,
-        dimension_names=read.vocabulary.dimension_names,
-        machine=read.vocabulary.machine,
-    ).to_json()
-    by_name = {row["class"]: row for row in found["classes"]}
-    return {**found, "classes": [{**row, **by_name.get(row["class"], {})} for row in classes]}
-
-
-def _count_labelled(read: ScopeLabels) -> int:
-    """Pairs that at least one person has given a grade."""
-    rows = _is_human(read) & (read.labels.grade != UNSURE)
-    return int(np.count_nonzero(np.bincount(read.labels.pair[rows])))

@@ -4,6 +4,7 @@ No text and no model instance is read. The caller holds a snapshot, so that ever
 is of one moment.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,12 +19,16 @@ from studies.models import QueryClass, Study
 
 UNSURE = -1
 
+# PostgreSQL counts microseconds from the year 2000; these are the seconds from 1970 to it.
+START_OF_TIME = 946_684_800
+
 # Whatever has few values is a key: a million labels come over as some hundred rows.
 LABELS = """
 SELECT j.round_id, j.annotator_id, j.rubric_version_id, j.is_surplus, j.grade,
     j.decided_by_id, j.clause_id,
     string_agg(int8send(j.pair_id), ''::bytea),
-    string_agg(float8send(coalesce(j.active_seconds, 'NaN')), ''::bytea)
+    string_agg(float8send(coalesce(j.active_seconds, 'NaN')), ''::bytea),
+    string_agg(timestamptz_send(j.judged_at), ''::bytea)
 FROM annotation_judgment j
 WHERE j.round_id = ANY({rounds})
     AND ({rubric} = 0
@@ -36,7 +41,7 @@ WHERE j.round_id = ANY({rounds})
             WHERE v.study_id = {study} AND v.number = {rubric}))
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
-LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea")
+LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea", "bytea")
 
 PAIRS = """
 SELECT c.pair_id IS NOT NULL, p.pool_rank IS NOT NULL,
@@ -60,16 +65,18 @@ class Pool:
     """The pairs spoken of, in the order of their keys: key, query code, whether it is a control
     pair, whether a run returned it (length P).
 
-    By query code (length Q): `planned` annotators, 0 where the query is in no round, and
-    `query_class`, an index into `classes` or -1.
+    By query code (length Q): `query_key`, `planned` annotators, 0 where the query is in no round,
+    `query_class`, an index into `classes` or -1, and whether the scope asks for it at all.
     """
 
     key: IntArray
     query: IntArray
     is_control: BoolArray
     is_returned: BoolArray
+    query_key: IntArray
     planned: IntArray
     query_class: IntArray
+    is_asked: BoolArray
     classes: tuple[str, ...]
 
 
@@ -79,7 +86,8 @@ class Labels:
 
     `pair` is a position in the pool, `rank` the place of the round in its scope, `rubric` a
     version's number, `grade` a position on the scale or `UNSURE`, `seconds` the active time, NaN
-    where it is unknown; the others are codes of the vocabulary, -1 for none.
+    where it is unknown, and `moment` when it was judged, in seconds since 1970; the others are
+    codes of the vocabulary, -1 for none.
     """
 
     pair: IntArray
@@ -90,6 +98,7 @@ class Labels:
     dimension: IntArray
     clause: IntArray
     seconds: FloatArray
+    moment: IntArray
     is_surplus: BoolArray
 
     def __len__(self) -> int:
@@ -152,9 +161,49 @@ def leave_controls_out(scope: ScopeLabels) -> ScopeLabels:
     return replace(scope, labels=labels)
 
 
-def build_table(scope: ScopeLabels) -> LabelTable:
-    """The label table of these outcomes; unsure ones are no rows of it."""
+def keep_annotators(scope: ScopeLabels, names: Sequence[str]) -> ScopeLabels:
+    """The same with the labels of these annotators only, and no word of any other."""
+    vocabulary = scope.vocabulary
+    kept = [code for code, name in enumerate(vocabulary.annotator_names) if name in names]
+    codes = np.full(len(vocabulary.annotator_names), NONE, dtype=np.int32)
+    codes[kept] = np.arange(len(kept))
+    labels = scope.labels.where(codes[scope.labels.annotator] != NONE)
+    return replace(
+        scope,
+        labels=replace(labels, annotator=codes[labels.annotator]),
+        vocabulary=vocabulary.of_annotators(kept),
+    )
+
+
+def keep_class(scope: ScopeLabels, name: str) -> ScopeLabels:
+    """The same with the pairs and labels of one class only. The pool keeps its queries' codes;
+    those of other classes have no pair and no plan left."""
+    pool = scope.pool
+    is_inside = pool.query_class == pool.classes.index(name)
+    pairs = is_inside[pool.query]
+    labels = scope.labels.where(pairs[scope.labels.pair])
+    return replace(
+        scope,
+        labels=labels,
+        pool=replace(
+            pool,
+            is_returned=pool.is_returned & pairs,
+            planned=np.where(is_inside, pool.planned, 0),
+            is_asked=is_inside,
+        ),
+    )
+
+
+def sort_grades(scope: ScopeLabels) -> Labels:
+    """The labels that are grades, in the order of the rows of their table."""
     labels = scope.labels.where(scope.labels.grade != UNSURE)
+    return labels.take(np.lexsort((labels.annotator, labels.pair)))
+
+
+def build_table(scope: ScopeLabels, labels: Labels | None = None) -> LabelTable:
+    """The label table of these outcomes; unsure ones are no rows of it. `labels` is what
+    `sort_grades` gives of the scope, where the caller has it already."""
+    labels = sort_grades(scope) if labels is None else labels
     return LabelTable(
         query=scope.pool.query[labels.pair],
         pair=labels.pair,
@@ -193,8 +242,10 @@ def _read_pool(study: Study, rounds: ScopeRounds, with_controls: bool) -> Pool:
         query=query[order],
         is_control=is_control[order],
         is_returned=is_returned[order],
+        query_key=np.array([key for key, _ in queries], dtype=np.int64),
         planned=np.array([planned.get(key, 0) for key, _ in queries], dtype=np.int64),
         query_class=np.array([class_code.get(key, NONE) for _, key in queries], dtype=np.int64),
+        is_asked=np.ones(len(queries), dtype=bool),
         classes=tuple(name for _, name in classes),
     )
 
@@ -235,6 +286,7 @@ def _unpack_labels(
         dimension=spread([vocabulary.dimensions.get(row[5], NONE) for row in rows], sizes),
         clause=spread([vocabulary.clauses.get(row[6], NONE) for row in rows], sizes),
         seconds=unpack((row[8] for row in rows), "f8"),
+        moment=unpack((row[9] for row in rows), "i8") // 1_000_000 + START_OF_TIME,
     )
 
 

@@ -22,6 +22,8 @@ from studies.selectors import count_label_changes
 from studies.services.jobs import ReportProgress, request_job
 
 CURRENT_LABELS = Scope()
+# So many reports of filtered scopes are kept for each study.
+KEPT_FILTERED = 50
 
 STEPS = {
     "reading": gettext_noop("Reading the labels"),
@@ -64,7 +66,15 @@ def run_agreement(
             "computed_at": began,
         },
     )
+    _forget_old_filters(study)
     return report
+
+
+def _forget_old_filters(study: Study) -> None:
+    """Keep the newest of the filtered reports: anybody in charge can ask for any number of them."""
+    filtered = AgreementReport.objects.filter(study=study, scope__contains="filter:")
+    kept = filtered.order_by("-computed_at", "-pk").values_list("pk", flat=True)[:KEPT_FILTERED]
+    filtered.exclude(pk__in=list(kept)).delete()
 
 
 def count_changes_since(report: AgreementReport) -> int:

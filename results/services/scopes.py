@@ -1,8 +1,9 @@
 """Which labels a report speaks of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, urlencode
 
-from studies.models import Round, Study
+from studies.models import Member, Round, Study
 
 CURRENT = "current"
 
@@ -13,14 +14,58 @@ class UnknownScope(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The study's current labels, or those of one round, of one rubric version, or of both.
+    """The study's current labels, or those of some rounds, of one rubric version, or of both.
 
     Current are the labels of the main rounds, with a recheck label in the place of the one that
-    it renews. A rubric version narrows these, or the round, to labels given under it.
+    it renews. A rubric version narrows these, or the rounds, to labels given under it. Of several
+    rounds the one that comes last in the study's order gives the label of an annotator on a pair.
+
+    `query_class` and `annotators` (in the order of their names) narrow further; `with_controls`
+    takes control pairs in, which stay outside otherwise.
     """
 
     round: str | None = None
     rubric: int | None = None
+    further_rounds: tuple[str, ...] = ()
+    query_class: str | None = None
+    annotators: tuple[str, ...] = ()
+    with_controls: bool = False
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        return () if self.round is None else (self.round, *self.further_rounds)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the current labels, with or without control pairs."""
+        return replace(self, with_controls=False) == Scope()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it is more than the current labels, one round or one version."""
+        return bool(self._filters)
+
+    @property
+    def unfiltered(self) -> "Scope":
+        """The same rounds and version, without class and annotators."""
+        return replace(self, query_class=None, annotators=())
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """The scope as names and values of an address or of a form."""
+        named = [("round", name) for name in self.rounds[:1]]
+        if self.rubric is not None:
+            named.append(("rubric", str(self.rubric)))
+        return named + self._filters
+
+    @property
+    def _filters(self) -> list[tuple[str, str]]:
+        return [
+            *(("round", name) for name in self.further_rounds),
+            *([("class", self.query_class)] if self.query_class is not None else []),
+            *(("annotator", name) for name in self.annotators),
+            *([("controls", "1")] if self.with_controls else []),
+        ]
 
     @property
     def key(self) -> str:
@@ -28,6 +73,8 @@ class Scope:
         parts = []
         if self.rubric is not None:
             parts.append(f"rubric:{self.rubric}")
+        if self._filters:
+            parts.append(f"filter:{urlencode(self._filters)}")
         if self.round is not None:
             # Last, because a round's name may hold blanks.
             parts.append(f"round:{self.round}")
@@ -39,8 +86,17 @@ class Scope:
         if key == CURRENT:
             return cls()
         before, found, name = key.partition("round:")
-        number = before.strip().removeprefix("rubric:")
-        scope = cls(round=name if found else None, rubric=int(number) if number else None)
+        number, is_narrowed, written = before.partition("filter:")
+        filters = parse_qs(written.strip(), strict_parsing=True) if is_narrowed else {}
+        version = number.strip().removeprefix("rubric:")
+        scope = cls(
+            round=name if found else None,
+            rubric=int(version) if version else None,
+            further_rounds=tuple(filters.get("round", ())),
+            query_class=filters.get("class", [None])[0],
+            annotators=tuple(filters.get("annotator", ())),
+            with_controls="controls" in filters,
+        )
         if scope.key != key:
             raise ValueError(f"not a scope: {key!r}")
         return scope
@@ -87,11 +143,12 @@ def find_rounds(study: Study, scope: Scope) -> ScopeRounds:
     """Look the scope's rounds up. Raises UnknownScope where the study does not have them."""
     rounds = list(study.rounds.select_related("rubric_version").order_by("position", "pk"))
     _check_rubric(study, scope)
+    _check_filters(study, scope)
     if scope.round is not None:
-        named = tuple(round for round in rounds if round.name == scope.round)
-        if not named:
+        named = tuple(round for round in rounds if round.name in scope.rounds)
+        for name in set(scope.rounds) - {round.name for round in named}:
             names = ", ".join(round.name for round in rounds) or "none yet"
-            raise UnknownScope(f"{study.slug} has no round “{scope.round}”. Its rounds: {names}.")
+            raise UnknownScope(f"{study.slug} has no round “{name}”. Its rounds: {names}.")
         return ScopeRounds(labels=named, plan=named, is_whole_pool=False)
     main = tuple(round for round in rounds if round.kind == Round.Kind.MAIN)
     recheck = tuple(round for round in rounds if round.kind == Round.Kind.RECHECK)
@@ -107,3 +164,14 @@ def _check_rubric(study: Study, scope: Scope) -> None:
         raise UnknownScope(
             f"{study.slug} has no rubric version {scope.rubric}. Its versions: {known}."
         )
+
+
+def _check_filters(study: Study, scope: Scope) -> None:
+    name = scope.query_class
+    if name is not None and not study.query_classes.filter(name=name).exists():
+        raise UnknownScope(f"{study.slug} has no query class “{name}”.")
+    if scope.annotators:
+        members = Member.objects.filter(study=study, name__in=scope.annotators)
+        unknown = set(scope.annotators) - set(members.values_list("name", flat=True))
+        if unknown:
+            raise UnknownScope(f"{study.slug} has no annotator “{min(unknown)}”.")

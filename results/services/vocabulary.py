@@ -4,8 +4,8 @@ Dimensions, clauses and grades belong to a rubric version in the database. Here 
 code whatever the version, so that labels of two versions can be compared.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from studies.models import Clause, Dimension, Grade, Member, Study
@@ -30,6 +30,16 @@ class Vocabulary:
     dimensions: dict[int, int]
     dimension_names: tuple[str, ...]
     clauses: dict[int, int]
+
+    def of_annotators(self, codes: Sequence[int]) -> "Vocabulary":
+        """The same with these annotators only, coded anew in this order."""
+        new = {code: place for place, code in enumerate(codes)}
+        return replace(
+            self,
+            annotators={key: new[code] for key, code in self.annotators.items() if code in new},
+            annotator_names=tuple(self.annotator_names[code] for code in codes),
+            machine=frozenset(new[code] for code in codes if code in self.machine),
+        )
 
 
 def read_vocabulary(

@@ -226,6 +226,19 @@ def gwet_ac1_of(grades: GradeCounts, *, include_single: bool = False) -> Measure
     return Measure.of((observed - expected) / (1 - expected), pairs)
 
 
+def ac1_values(agreements: FloatArray) -> FloatArray:
+    """AC1 of many sums of per-query agreements (... x k+2, see `counts.query_agreements`); NaN
+    marks those where it is undefined."""
+    pairs = agreements[..., 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        observed = agreements[..., 0] / pairs
+        share = agreements[..., 2:] / pairs[..., None]
+        expected = (share * (1 - share)).sum(axis=-1) / (share.shape[-1] - 1)
+        values: FloatArray = (observed - expected) / (1 - expected)
+    is_defined = (pairs > 0) & ((agreements[..., 2:] > 0).sum(axis=-1) >= 2)
+    return np.where(is_defined, values, np.nan)
+
+
 def kappa_band(value: float) -> str:
     """Reading of an unrounded kappa after Landis and Koch (1977); upper borders belong below."""
     if value < 0:

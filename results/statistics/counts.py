@@ -111,6 +111,25 @@ def query_coincidences(grades: GradeCounts) -> FloatArray:
     return result
 
 
+def query_agreements(grades: GradeCounts) -> FloatArray:
+    """What each query with a pair labelled twice adds to Gwet's AC1 (Q x k+2).
+
+    The columns are sums over its pairs labelled twice: the share of agreeing comparisons, 1, and
+    the share of each grade (Gwet 2008).
+    """
+    twice = grades.labelled_twice()
+    queries, query_number = np.unique(twice.query, return_inverse=True)
+    agreeing = (twice.counts * (twice.counts - 1)).sum(axis=1)
+    terms = [
+        agreeing / (twice.labels * (twice.labels - 1)),
+        np.ones(len(twice.query)),
+        *(twice.counts / twice.labels[:, None]).T,
+    ]
+    return np.column_stack(
+        [np.bincount(query_number, weights=term, minlength=len(queries)) for term in terms]
+    )
+
+
 def compare_labels(table: LabelTable) -> Comparisons:
     """Set every two labels of one pair side by side."""
     firsts, seconds = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]

@@ -14,7 +14,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from results.statistics.agreement import LEVELS, Level, alpha_values, kappa_values
+from results.statistics.agreement import (
+    LEVELS,
+    WEIGHTS,
+    Level,
+    Weights,
+    ac1_values,
+    alpha_values,
+    kappa_values,
+)
 from results.statistics.table import FloatArray
 
 SEED = 1960
@@ -54,15 +62,18 @@ class IntervalOutcome:
 
 def kappa_intervals(
     tables: Mapping[Key, FloatArray], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[Key, IntervalOutcome]:
-    """Intervals of nominal kappa for many annotator pairs.
+) -> dict[Key, dict[Weights, IntervalOutcome]]:
+    """Intervals of kappa with all weights for many annotator pairs.
 
     `tables` holds the per-query confusion matrices (Q x k x k) of each annotator pair, with one
     entry for each query on which the two share a pair; those are the queries drawn.
     """
     sums = _resample_many(tables, resamples, seed)
     return {
-        key: _outcome(table, kappa_values(sums[key], "nominal") if key in sums else None)
+        key: {
+            weights: _outcome(table, kappa_values(sums[key], weights) if key in sums else None)
+            for weights in WEIGHTS
+        }
         for key, table in tables.items()
     }
 
@@ -71,15 +82,24 @@ def alpha_intervals(
     coincidences: FloatArray,
     scale: tuple[int, ...],
     *,
+    levels: Sequence[Level] = LEVELS,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[Level, IntervalOutcome]:
-    """Intervals of alpha at every level from per-query coincidence matrices (Q x k x k)."""
+    """Intervals of alpha at these levels from per-query coincidence matrices (Q x k x k)."""
     sums = _resample_many({"": coincidences}, resamples, seed)
     return {
         level: _outcome(coincidences, alpha_values(sums[""], level, scale) if sums else None)
-        for level in LEVELS
+        for level in levels
     }
+
+
+def ac1_interval(
+    agreements: FloatArray, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> IntervalOutcome:
+    """The interval of AC1 from what each query adds to it, see `counts.query_agreements`."""
+    sums = _resample_many({"": agreements}, resamples, seed)
+    return _outcome(agreements, ac1_values(sums[""]) if sums else None)
 
 
 def percentile_interval(values: FloatArray, *, queries: int) -> IntervalOutcome:

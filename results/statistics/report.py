@@ -14,21 +14,25 @@ from results.statistics.agreement import (
     LEVELS,
     WEIGHTS,
     Measure,
+    Weights,
     alpha_band,
     alpha_of,
     cohen_kappa,
+    disagreement_weights,
     expected_agreement,
     gwet_ac1_of,
     kappa_band,
     observed_agreement,
     raw_agreement_of,
 )
+from results.statistics.breakdowns import describe_class_alphas
 from results.statistics.counts import (
     Comparisons,
     GradeCounts,
     compare_labels,
     count_grades,
     count_labels,
+    query_agreements,
     query_coincidences,
     query_confusions,
 )
@@ -36,6 +40,7 @@ from results.statistics.intervals import (
     RESAMPLES,
     Interval,
     IntervalOutcome,
+    ac1_interval,
     alpha_intervals,
     kappa_intervals,
 )
@@ -52,6 +57,9 @@ from results.statistics.splits import (
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
 Json = dict[str, Any]
+
+DISCUSSED_QUERIES = 5
+"""Queries named for each two annotators, those on which they differ most."""
 
 
 def describe_agreement(
@@ -88,8 +96,8 @@ def describe_agreement(
         "splits_interval95": _bounds(rate.interval),
         "cohen_kappa": kappas,
         "krippendorff_alpha": _describe_alphas(grades, table.scale, resamples),
-        "gwet_ac1": _value(gwet_ac1_of(grades), "pairs"),
-        "classes": [_describe_class(row) for row in splits_by_class(people)],
+        "gwet_ac1": _describe_ac1(grades, resamples),
+        "classes": describe_classes(people, resamples=resamples),
         "annotators": [
             {
                 "name": name,
@@ -104,6 +112,13 @@ def describe_agreement(
         ],
         "machine_kappa": machine_kappas,
     }
+
+
+def describe_classes(people: LabelTable, *, resamples: int = RESAMPLES) -> list[Json]:
+    """Every class against the rest, with its agreement; the unclassified last, if any split."""
+    alphas = describe_class_alphas(people, resamples=resamples)
+    rows = splits_by_class(people)
+    return [{**_describe_class(row), **alphas[row.code]} for row in rows]
 
 
 def describe_splits(
@@ -178,12 +193,18 @@ def _describe_kappas(
             "b": table.annotators[both[1]],
             **_describe_kappa(confusion, intervals.get(both, no_interval)),
             "classes": _describe_kappa_classes(table, compared.get(both), tables.get(both)),
+            "discuss": _list_queries_apart(compared.get(both), tables.get(both)),
         }
         (with_machine if machine & set(both) else of_people).append(entry)
     return of_people, with_machine
 
 
-def _describe_kappa(confusion: FloatArray, interval: IntervalOutcome) -> Json:
+def _describe_ac1(grades: GradeCounts, resamples: int) -> Json:
+    outcome = ac1_interval(query_agreements(grades), resamples=resamples)
+    return {**_value(gwet_ac1_of(grades), "pairs"), **_describe_interval(outcome)}
+
+
+def _describe_kappa(confusion: FloatArray, intervals: dict[Weights, IntervalOutcome]) -> Json:
     kappas = {weights: cohen_kappa(confusion, weights) for weights in WEIGHTS}
     nominal = kappas["nominal"]
     return {
@@ -191,7 +212,9 @@ def _describe_kappa(confusion: FloatArray, interval: IntervalOutcome) -> Json:
         "observed": observed_agreement(confusion).value,
         "expected": expected_agreement(confusion).value,
         **{weights: kappa.value for weights, kappa in kappas.items()},
-        **_describe_interval(interval),
+        **_describe_interval(intervals["nominal"]),
+        "linear_interval95": _bounds(intervals["linear"].interval),
+        "quadratic_interval95": _bounds(intervals["quadratic"].interval),
         "band": None if nominal.value is None else kappa_band(nominal.value),
         "confusion": confusion.astype(int).tolist(),
         **_reason(nominal),
@@ -219,6 +242,23 @@ def _describe_kappa_classes(
             }
         )
     return described
+
+
+def _list_queries_apart(rows: Comparisons | None, tables: FloatArray | None) -> list[Json]:
+    """The queries (codes) on which two annotators differ most: by the sum of the squared steps
+    between their grades, greatest first."""
+    if rows is None or tables is None:
+        return []
+    queries = np.unique(rows.query)
+    apart = (tables * disagreement_weights(tables.shape[-1], "quadratic")).sum(axis=(1, 2))
+    pairs = tables.sum(axis=(1, 2))
+    splits = pairs - np.trace(tables, axis1=1, axis2=2)
+    order = np.lexsort((queries, -splits, -apart))[:DISCUSSED_QUERIES]
+    return [
+        {"query": int(queries[place]), "pairs": int(pairs[place]), "splits": int(splits[place])}
+        for place in order
+        if splits[place]
+    ]
 
 
 def _describe_alphas(grades: GradeCounts, scale: tuple[int, ...], resamples: int) -> Json:

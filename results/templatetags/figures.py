@@ -1,6 +1,9 @@
 """Filters that write numbers the way every page and report writes them."""
 
+from collections.abc import Iterable
+
 from django import template
+from django.utils.http import urlencode
 
 from results import wording
 
@@ -14,3 +17,10 @@ register.filter("interval", wording.as_interval)
 register.filter("share_interval", wording.as_share_interval)
 register.filter("p_value", wording.as_p_value)
 register.filter("ago", wording.as_ago)
+
+
+@register.filter
+def with_query(query: str, added: Iterable[tuple[str, str]]) -> str:
+    """The query of an address, "" or begun by "?", with further names and values."""
+    parts = [part for part in (query.lstrip("?"), urlencode(list(added or ()))) if part]
+    return f"?{'&'.join(parts)}" if parts else ""

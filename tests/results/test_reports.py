@@ -48,8 +48,8 @@ def as_in_a_worker() -> None:
     app.loader.import_default_modules()
 
 
-def payload_of(cast: Cast, **options: object) -> dict:
-    return compute_agreement(cast.study, scope=Scope(), **options)  # type: ignore[arg-type]
+def payload_of(cast: Cast, *, with_controls: bool = False) -> dict:
+    return compute_agreement(cast.study, scope=Scope(with_controls=with_controls))
 
 
 def test_report_has_every_documented_key_and_is_json(cast: Cast) -> None:

@@ -35,8 +35,11 @@ class Command(BaseCommand):
         try:
             payload = compute_agreement(
                 study,
-                scope=Scope(round=options["round"], rubric=options["rubric"]),
-                with_controls=options["with_controls"],
+                scope=Scope(
+                    round=options["round"],
+                    rubric=options["rubric"],
+                    with_controls=options["with_controls"],
+                ),
                 with_surplus=options["with_surplus"],
             )
         except (UnknownScope, JobRefused) as refusal:

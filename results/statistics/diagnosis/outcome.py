@@ -1,12 +1,12 @@
 """The diagnosis as frozen records, JSON-ready by `to_json`. `docs/diagnosis.md` lists the keys."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
 from results.statistics.diagnosis.concentration import Concentration
 from results.statistics.diagnosis.direction import Direction, Leniency
-from results.statistics.diagnosis.sentences import Sentence
+from results.statistics.diagnosis.sentences import Sentence, say_study
 from results.statistics.diagnosis.verdict import Need, Verdict
 from results.statistics.splits import SplitRate
 
@@ -61,6 +61,22 @@ class Diagnosis:
     @property
     def advice(self) -> str:
         return " ".join(sentence.text for sentence in self.sentences)
+
+    def of_class(self, name: str) -> "Diagnosis":
+        """The same told of one class only, which keeps what it was held against.
+
+        Raises `ValueError` for a class that the diagnosis does not have.
+        """
+        classes = tuple(row for row in self.classes if row.name == name)
+        if not classes:
+            raise ValueError(f"no class {name!r} in this diagnosis")
+        verdict = classes[0].verdict
+        return replace(
+            self,
+            classes=classes,
+            verdict=verdict,
+            sentences=(say_study(verdict, [name]), *self.sentences[1:]),
+        )
 
     def to_json(self) -> Json:
         """The diagnosis made of dict, list, str, int, float and None; floats are finite."""

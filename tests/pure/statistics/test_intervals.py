@@ -40,7 +40,9 @@ def test_the_bootstrap_equals_one_that_draws_the_rows_of_whole_queries() -> None
     drawn = np.random.default_rng(SEED).integers(0, QUERIES, size=(200, QUERIES))
     rows = (drawn[:, :, None] * PAIRS + np.arange(PAIRS)).reshape(200, -1)
     kappas = [cohen_kappa_score(grid[row, 0], grid[row, 1], labels=range(3)) for row in rows]
-    outcome = kappa_intervals({"ab": confusions_by_query(grid.tolist())}, resamples=200)["ab"]
+    outcome = kappa_intervals({"ab": confusions_by_query(grid.tolist())}, resamples=200)["ab"][
+        "nominal"
+    ]
     assert outcome.interval is not None
     assert (outcome.interval.low, outcome.interval.high) == pytest.approx(
         np.percentile(kappas, (2.5, 97.5))
@@ -75,7 +77,7 @@ def test_with_one_pair_a_query_the_interval_is_near_the_asymptotic_one(example: 
     grid = confusion_grid(example["table"])
     table = grid_table(grid)
     tables = query_confusions(compare_labels(table), len(example["table"]))
-    outcome = kappa_intervals({"ab": tables})["ab"]
+    outcome = kappa_intervals({"ab": tables})["ab"]["nominal"]
     assert outcome.interval is not None
     assert (outcome.interval.low, outcome.interval.high) == pytest.approx(
         example["recomputed"]["statsmodels_ci95"], abs=0.03
@@ -85,8 +87,8 @@ def test_with_one_pair_a_query_the_interval_is_near_the_asymptotic_one(example: 
 def test_queries_that_agree_within_themselves_widen_the_interval() -> None:
     """Thirty pairs in ten queries of three identical pairs tell as much as ten pairs."""
     grid = [row for row in noisy_grid(10)[::PAIRS] for _ in range(PAIRS)]
-    by_query = kappa_intervals({0: confusions_by_query(grid)})[0].interval
-    by_pair = kappa_intervals({0: confusions_by_query(grid, per_query=1)})[0].interval
+    by_query = kappa_intervals({0: confusions_by_query(grid)})[0]["nominal"].interval
+    by_pair = kappa_intervals({0: confusions_by_query(grid, per_query=1)})[0]["nominal"].interval
     assert by_query is not None
     assert by_pair is not None
     assert by_query.high - by_query.low > 1.4 * (by_pair.high - by_pair.low)
@@ -110,10 +112,12 @@ def test_resamples_in_several_steps_are_those_of_one_step(
 
 
 def test_below_ten_queries_there_is_no_interval() -> None:
-    few = kappa_intervals({0: confusions_by_query(noisy_grid(9))})[0]
+    few = kappa_intervals({0: confusions_by_query(noisy_grid(9))})[0]["nominal"]
     assert (few.interval, few.queries, few.undefined) == (None, 9, None)
     assert "fewer than 10 queries" in (few.reason or "")
-    assert kappa_intervals({0: confusions_by_query(noisy_grid(10))})[0].interval is not None
+    assert (
+        kappa_intervals({0: confusions_by_query(noisy_grid(10))})[0]["nominal"].interval is not None
+    )
 
 
 def test_alpha_below_ten_queries_has_no_interval() -> None:
@@ -136,7 +140,7 @@ def test_undefined_resamples_are_left_out_up_to_five_in_a_hundred() -> None:
 def test_a_rare_label_leaves_too_many_resamples_undefined() -> None:
     """One query of ten holds the only other label: it is missed in about 0.9 ** 10 of draws."""
     grid = [[0, 0]] * 27 + [[1, 1]] * 3
-    outcome = kappa_intervals({0: confusions_by_query(grid)})[0]
+    outcome = kappa_intervals({0: confusions_by_query(grid)})[0]["nominal"]
     assert outcome.interval is None
     assert outcome.undefined == pytest.approx(0.9**10, abs=0.05)
 

@@ -1,0 +1,164 @@
+"""Every table of the results as data: what its page shows is what its CSV file holds.
+
+A table has a name, which is that of its file, columns, and rows of plain values. Pages that draw
+a table in a form of their own take their numbers from the same stored report.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.utils.translation import gettext_lazy as _
+
+from results import wording
+from studies.formats.spreadsheets import neutralise
+from studies.formats.tables import write_csv
+
+Payload = Mapping[str, Any]
+Kind = Literal["id", "text", "count", "ratio", "share", "interval", "share_interval", "p", "time"]
+Value = Any
+Link = tuple[tuple[str, str], ...]
+Make = Callable[[Payload], "Table"]
+
+SHOWN: dict[Kind, Callable[[Any], str]] = {
+    "id": str,
+    "text": str,
+    "count": lambda value: wording.NOTHING if value is None else wording.as_count(value),
+    "ratio": wording.as_ratio,
+    "share": wording.as_share,
+    "interval": wording.as_interval,
+    "share_interval": wording.as_share_interval,
+    "p": wording.as_p_value,
+    "time": lambda value: wording.NOTHING if value is None else wording.as_duration(value),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name in the file, its heading on the page, and what its values are.
+
+    An `id` joins a file to others and is never changed; every other text that a spreadsheet would
+    run as a formula is neutralised. An interval is a pair of bounds, and two columns of the file.
+    """
+
+    name: str
+    label: Any
+    kind: Kind = "count"
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind not in {"id", "text"}
+
+    @property
+    def headings(self) -> list[str]:
+        is_interval = self.kind in {"interval", "share_interval"}
+        return [f"{self.name}_low", f"{self.name}_high"] if is_interval else [self.name]
+
+    def write(self, value: Value) -> list[str]:
+        """The value as cells of the file; what is undefined is empty."""
+        if self.kind in {"interval", "share_interval"}:
+            return ["", ""] if value is None else [str(bound) for bound in value]
+        text = "" if value is None else str(value)
+        return [neutralise(text) if self.kind == "text" else text]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as the page shows it; `query` is what the address of its pairs has to say."""
+
+    head: Cell
+    cells: Sequence[Cell]
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`links` goes with `rows`, one for each, or is empty."""
+
+    name: str
+    title: Any
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Value]]
+    note: Any = ""
+    links: Sequence[Link] = ()
+
+    @property
+    def shown(self) -> Iterator[Row]:
+        links = self.links or [()] * len(self.rows)
+        for row, link in zip(self.rows, links, strict=True):
+            head, *cells = (
+                Cell(
+                    "" if value is None and not column.is_number else SHOWN[column.kind](value),
+                    column.is_number,
+                )
+                for column, value in zip(self.columns, row, strict=True)
+            )
+            yield Row(head, cells, link)
+
+
+TABLES: dict[str, Make] = {}
+
+
+def make_table(name: str) -> Callable[[Make], Make]:
+    """Register what makes the table of this name from a stored report."""
+
+    def register(make: Make) -> Make:
+        TABLES[name] = make
+        return make
+
+    return register
+
+
+def write_table(table: Table) -> Iterator[str]:
+    """The lines of its CSV file."""
+    header = [heading for column in table.columns for heading in column.headings]
+    return write_csv(header, map(_write_row(table.columns), table.rows))
+
+
+def _write_row(columns: Sequence[Column]) -> Callable[[Sequence[Value]], list[str]]:
+    def write(row: Sequence[Value]) -> list[str]:
+        values = zip(columns, row, strict=True)
+        return [cell for column, value in values for cell in column.write(value)]
+
+    return write
+
+
+SLICE = ("pairs", "splits", "rate", "interval95", "comparisons", "observed", "alpha")
+"""What a report tells of each slice of the pairs; `list_slice_columns` has their columns."""
+
+
+def list_slice_columns() -> list[Column]:
+    return [
+        Column("pairs", _("pairs")),
+        Column("splits", _("splits")),
+        Column("rate", _("rate"), "share"),
+        Column("interval95", _("interval"), "share_interval"),
+        Column("comparisons", _("comparisons")),
+        Column("observed", _("raw agreement"), "share"),
+        Column("alpha", "α", "ratio"),
+    ]
+
+
+def name_two(row: Payload) -> Link:
+    """The pairs of two annotators, as an address asks for them."""
+    return (("annotator", row["a"]), ("annotator", row["b"]))
+
+
+def beside(rows: Sequence[Payload], keys: Sequence[str]) -> list[tuple[Payload, list[Value]]]:
+    """Each row with these of its values."""
+    return list(zip(rows, pick(rows, *keys), strict=True))
+
+
+def name_class(name: str | None) -> str:
+    return str(_("without a class")) if name is None else name
+
+
+def pick(rows: Sequence[Payload], *keys: str) -> list[list[Value]]:
+    """These values of each row; what a row does not have is None."""
+    return [[row.get(key) for key in keys] for row in rows]
