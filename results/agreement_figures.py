@@ -1,10 +1,10 @@
-"""Further figures of the tab of agreement: all annotators as a matrix, the target, the paradox."""
+"""Further figures of the tab of agreement: all annotators as a matrix, and the paradox of κ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.figures import Figures, KappaEntry
+from results.figure_parts import Figures, KappaEntry
 from results.targets import Target, judge_targets
 
 Payload = Mapping[str, Any]
@@ -49,18 +49,6 @@ class Paradox:
     ac1: float
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedTarget:
-    """The target with its outcome: `met` is None where nobody has a kappa yet."""
-
-    weights: str
-    at_least: float
-    met: bool | None
-    failing: int
-    judged: int
-    queries: Sequence[str]
-
-
 def make_matrix(figures: Figures) -> Matrix | None:
     """The matrix of kappa, None for fewer than three people."""
     names = list(dict.fromkeys(name for entry in figures.kappas for name in (entry.a, entry.b)))
@@ -93,19 +81,6 @@ def find_paradox(figures: Figures) -> Paradox | None:
 def judge_payload(payload: Payload, target: Target | None) -> Payload:
     """The report with its targets judged by the target of today."""
     return {**payload, "targets": judge_targets(payload["cohen_kappa"], target)}
-
-
-def read_target_outcome(payload: Payload) -> JudgedTarget | None:
-    for row in payload["targets"]:
-        return JudgedTarget(
-            weights=row["weights"],
-            at_least=row["at_least"],
-            met=row["met"],
-            failing=sum(pair["outcome"] == "fail" for pair in row["pairs"]),
-            judged=sum(pair["outcome"] != "undefined" for pair in row["pairs"]),
-            queries=row["queries"][:10],
-        )
-    return None
 
 
 def _make_cell(entry: KappaEntry | None) -> MatrixCell:

@@ -1,7 +1,7 @@
 """What the pages of the results room show; a page and its fragment take the same object."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef
@@ -11,25 +11,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from annotation.models import Judgment
-from results.figures import Figures, read_figures
+from results.agreement_figures import judge_payload
+from results.figure_parts import Figures
+from results.figures import read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
+from results.selectors.targets import read_target
 from results.services.reports import (
     count_changes_since,
     count_final_changes_since,
     count_new_pairs,
 )
 from results.services.scopes import Comparison, Scope, find_rounds
+from results.tables import Table, make_tables
 from studies.access import StudyAccess
-from studies.models import Job, Member, Study
+from studies.models import Job, Member, Role, Study
 
 TABS = (
     ("results:overview", gettext_noop("Overview")),
     ("results:splits", gettext_noop("Where people split")),
     ("results:agreement", gettext_noop("Agreement")),
+    ("results:queries", gettext_noop("Queries")),
+    ("results:people", gettext_noop("Annotators")),
     ("results:final-labels", gettext_noop("Final labels")),
     ("results:rounds", gettext_noop("Rounds")),
     ("results:revision", gettext_noop("Revisions")),
@@ -114,10 +120,15 @@ class ResultsPage:
     hidden_by: Sequence[str] = ()
     status: ReportStatus | None = None
     figures: Figures | None = None
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    can_administer: bool = False
 
 
-def show_results(access: StudyAccess, scope: Scope, view_name: str) -> ResultsPage:
-    """The page of a scope. Raises UnknownScope where the study does not have it."""
+def show_results(
+    access: StudyAccess, scope: Scope, view_name: str, tables: Sequence[str] = ()
+) -> ResultsPage:
+    """The page of a scope with these tables, by name. Raises UnknownScope where the study does
+    not have it."""
     study = access.study
     rounds = find_rounds(study, scope)
     page = ResultsPage(
@@ -128,15 +139,16 @@ def show_results(access: StudyAccess, scope: Scope, view_name: str) -> ResultsPa
         scopes=list_scopes(study, scope, view_name),
         filters=list_filters(study, scope, view_name),
         hidden_by=find_blinding_rounds(access.member, rounds.labels),
+        can_administer=access.member.has_role(Role.ADMIN),
     )
     if page.hidden_by:
         return page
     report = get_report(study, scope)
-    return replace(
-        page,
-        status=show_status(study, scope, report),
-        figures=read_figures(report.payload) if report else None,
-    )
+    page = replace(page, status=show_status(study, scope, report))
+    if report is None:
+        return page
+    payload = judge_payload(report.payload, read_target(study))
+    return replace(page, figures=read_figures(payload), tables=make_tables(payload, *tables))
 
 
 def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> ReportStatus:

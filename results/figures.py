@@ -1,7 +1,6 @@
 """What the pages show of a stored report: its payload as small objects, ready for a template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any
 
@@ -10,195 +9,34 @@ from django.utils.translation import gettext as _
 from results import wording
 from results.diagnosis_wording import TAGS
 from results.dropped import judge_dropped_share
-from results.findings import Diagnosis, read_diagnosis
+from results.figure_parts import (
+    AlphaEntry,
+    AnnotatorEntry,
+    Bounds,
+    ClassEntry,
+    DimensionEntry,
+    DirectionEntry,
+    Figures,
+    FinalCounts,
+    HeatCell,
+    HeatRow,
+    KappaEntry,
+    LabelShare,
+    Link,
+    MainCause,
+    Mark,
+    ReadingCounts,
+    TargetOutcome,
+    ThirdVote,
+)
+from results.findings import read_diagnosis
+from results.models import Cause
 
 Payload = Mapping[str, Any]
-Bounds = tuple[float, float] | None
 
 HEAT_LEVELS = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A value with its interval on an axis of 100 units, as attributes of an SVG."""
-
-    value: str
-    low: str
-    width: str
-
-
-@dataclass(frozen=True, slots=True)
-class LabelShare:
-    grade: str
-    name: str
-    count: int
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """A cell of a confusion matrix; `level` is its tint, 0 for none to 9."""
-
-    count: int
-    level: int
-    agrees: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    grade: str
-    cells: Sequence[HeatCell]
-
-
-@dataclass(frozen=True, slots=True)
-class KappaEntry:
-    """Two annotators on the pairs both labelled; `value` None goes with a `reason`."""
-
-    a: str
-    b: str
-    pairs: int
-    observed: float | None
-    expected: float | None
-    value: float | None
-    linear: float | None
-    quadratic: float | None
-    interval: Bounds
-    interval_reason: str
-    band: str
-    reason: str
-    grades: Sequence[str]
-    heat: Sequence[HeatRow]
-    mark: Mark | None
-
-
-@dataclass(frozen=True, slots=True)
-class AlphaEntry:
-    level: str
-    value: float | None
-    interval: Bounds
-    interval_reason: str
-    pairs: int
-    band: str
-    reason: str
-
-    @property
-    def is_reliable(self) -> bool:
-        return self.value is not None and self.value >= wording.RELIABLE
-
-
-@dataclass(frozen=True, slots=True)
-class ClassEntry:
-    """A query class against the rest; the marks share one axis, from 0 to the page's `axis`."""
-
-    name: str
-    pairs: int
-    splits: int
-    rate: float | None
-    interval: Bounds
-    rest_pairs: int
-    rest_splits: int
-    rest_rate: float | None
-    rest_interval: Bounds
-    fisher_p: float | None
-    mark: Mark | None
-    rest_mark: Mark | None
-    verdict: str
-    tag: str
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionEntry:
-    name: str
-    citations: int
-    splits: int
-    share_of_splits: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class DirectionEntry:
-    a: str
-    b: str
-    query_class: str
-    pairs: int
-    a_higher: int
-    b_higher: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorEntry:
-    name: str
-    is_machine: bool
-    judgments: int
-    unsure: int
-    active_seconds: float | None
-    timed: int
-    labels: Sequence[LabelShare]
-
-
-@dataclass(frozen=True, slots=True)
-class FinalCounts:
-    """Final labels of the study: `share` is that of the dropped pairs in the pool, `level` says
-    whether it is to be warned of."""
-
-    graded: int
-    dropped: int
-    share: float | None
-    level: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """A whole report. `axis` is the upper end of the axis of split rates, a share."""
-
-    diagnosis: Diagnosis
-    sentence: str
-    beside: Sequence[str]
-    queries: int
-    queries_fully_judged: int
-    pairs: int
-    pairs_labelled: int
-    pairs_labelled_twice: int
-    judgments: int
-    unsure: int
-    splits: int
-    active_seconds: float | None
-    timed: int
-    raw_agreement: float | None
-    comparisons: int
-    raw_reason: str
-    ac1: float | None
-    ac1_reason: str
-    labels: Sequence[LabelShare]
-    alphas: Sequence[AlphaEntry]
-    kappas: Sequence[KappaEntry]
-    machine_kappas: Sequence[KappaEntry]
-    classes: Sequence[ClassEntry]
-    axis: float
-    dimensions: Sequence[DimensionEntry]
-    citations: str
-    directions: Sequence[DirectionEntry]
-    annotators: Sequence[AnnotatorEntry]
-    rounds: Sequence[str]
-    rubric_version: int | None
-    final: FinalCounts | None = None
-
-    @property
-    def alpha(self) -> AlphaEntry:
-        return self.alphas[0]
-
-    @property
-    def split_rate(self) -> float | None:
-        return self.splits / self.pairs_labelled_twice if self.pairs_labelled_twice else None
-
-    @property
-    def shared_kappas(self) -> Sequence[KappaEntry]:
-        """Those who share a pair, the least agreeing first."""
-        shared = [entry for entry in self.kappas if entry.pairs]
-        return sorted(shared, key=lambda entry: (entry.value is None, entry.value or 0.0))
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.judgments
+# Queries to discuss that a page names; the table of the target names them all.
+SHOWN_QUERIES = 10
 
 
 def read_figures(payload: Payload) -> Figures:
@@ -224,6 +62,7 @@ def read_figures(payload: Payload) -> Figures:
         raw_reason=wording.as_words(payload["raw_agreement"].get("reason")),
         ac1=payload["gwet_ac1"]["value"],
         ac1_reason=wording.as_words(payload["gwet_ac1"].get("reason")),
+        ac1_interval=_read_bounds(payload["gwet_ac1"]["interval95"]),
         labels=_read_shares(payload["labels"], names),
         alphas=[
             _read_alpha(level, entry) for level, entry in payload["krippendorff_alpha"].items()
@@ -239,6 +78,48 @@ def read_figures(payload: Payload) -> Figures:
         rounds=payload["rounds"],
         rubric_version=payload["rubric_version"],
         final=_read_final(payload.get("final_labels")),
+        target=_read_target(payload["targets"]),
+        third_votes=[_read_third_vote(row) for row in payload["third_vote"]],
+        is_over_time=len(payload["over_time"]) > 1,
+        main_cause=_find_main_cause(payload.get("final_labels")),
+    )
+
+
+def _find_main_cause(counts: Payload | None) -> MainCause | None:
+    """The cause to mend first: slips of a person are none that a change of anything mends."""
+    causes: Mapping[str, int] = (counts or {}).get("causes", {})
+    systematic = {name: count for name, count in causes.items() if name != Cause.SLIP and count}
+    if not systematic:
+        return None
+    name = max(systematic, key=lambda name: systematic[name])
+    return MainCause(str(Cause(name).label), systematic[name], sum(causes.values()))
+
+
+def _read_target(targets: Sequence[Payload]) -> TargetOutcome | None:
+    for row in targets:
+        outcomes = [pair["outcome"] for pair in row["pairs"]]
+        return TargetOutcome(
+            weights=row["weights"],
+            at_least=row["at_least"],
+            met=row["met"],
+            failing=outcomes.count("fail"),
+            judged=len(outcomes) - outcomes.count("undefined"),
+            queries=row["queries"][:SHOWN_QUERIES],
+        )
+    return None
+
+
+def _read_third_vote(row: Payload) -> ThirdVote:
+    grades = sorted({*row["lower"], *row["higher"]}, key=int)
+    return ThirdVote(
+        name=row["class"],
+        queries=row["queries"],
+        pairs=row["pairs"],
+        splits=row["splits"],
+        labels=[
+            ReadingCounts(grade, row["lower"].get(grade, 0), row["higher"].get(grade, 0))
+            for grade in grades
+        ],
     )
 
 
@@ -282,6 +163,8 @@ def _read_kappa(entry: Payload, grades: Sequence[str]) -> KappaEntry:
         linear=entry["linear"],
         quadratic=entry["quadratic"],
         interval=interval,
+        linear_interval=_read_bounds(entry["linear_interval95"]),
+        quadratic_interval=_read_bounds(entry["quadratic_interval95"]),
         interval_reason=wording.as_words(entry.get("interval95_reason")),
         band=wording.as_words(entry["band"]),
         reason=wording.as_words(entry.get("reason")),
@@ -297,12 +180,23 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
         HeatRow(
             grade=grade,
             cells=[
-                HeatCell(count, tint(count, most), agrees=column == place)
+                HeatCell(
+                    count,
+                    tint(count, most),
+                    agrees=column == place,
+                    link=_find_ends(grades[place], grades[column]),
+                )
                 for column, count in enumerate(row)
             ],
         )
         for place, (grade, row) in enumerate(zip(grades, confusion, strict=True))
     ]
+
+
+def _find_ends(first: str, second: str) -> Link:
+    """The lowest and the highest grade of a split, as an address asks for them."""
+    low, high = sorted((int(first), int(second)))
+    return (("low", str(low)), ("high", str(high)))
 
 
 def tint(count: int, most: int) -> int:
@@ -327,6 +221,7 @@ def _read_class(row: Payload, axis: float) -> ClassEntry:
         rest_mark=_place(row["rest_rate"], rest_interval, axis),
         verdict=row.get("verdict", ""),
         tag=wording.as_words(TAGS.get(row.get("verdict", ""))),
+        link=() if row["class"] is None else (("class", row["class"]),),
     )
 
 

@@ -97,6 +97,11 @@ class CitedTogether:
     b: str
     count: int
 
+    @property
+    def link(self) -> tuple[tuple[str, str], ...]:
+        """Splits that cite both, as an address asks for them."""
+        return (("dimension", self.a), ("dimension", self.b))
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils import translation
 
-from results.figures import AlphaEntry, Figures, KappaEntry, Payload, read_figures
+from results.figure_parts import AlphaEntry, Figures, KappaEntry
+from results.figures import Payload, read_figures
 from results.findings import Diagnosis
 from results.markdown_blocks import Cell, escape, section, table
 from results.wording import (

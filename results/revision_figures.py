@@ -6,7 +6,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from results.figures import HeatCell, HeatRow, tint
+from results.figure_parts import HeatCell, HeatRow
+from results.figures import tint
 from results.revision_wording import name_side, say_broken_bounds, say_other_warnings
 from results.wording import as_count, as_ratio, as_share, as_words
 

@@ -10,6 +10,7 @@ from results.views import (
     release,
     revision,
     rounds,
+    tables,
 )
 
 app_name = "results"
@@ -17,9 +18,15 @@ app_name = "results"
 urlpatterns = [
     path("results/", agreement.overview, name="overview"),
     path("results/agreement/", agreement.agreement, name="agreement"),
+    path("results/agreement/target/", agreement.target, name="target"),
+    path("results/queries/", agreement.queries, name="queries"),
+    path("results/people/", agreement.people, name="people"),
     path("results/splits/", agreement.splits, name="splits"),
+    path("results/splits/third-vote/", agreement.third_vote, name="third-vote"),
     path("results/splits/pairs/", pairs.pairs, name="pairs"),
     path("results/splits/pairs.csv", pairs.pairs_csv, name="pairs-csv"),
+    path("results/tables/<slug:name>.csv", tables.table, name="table"),
+    path("results/pictures/<slug:name>.svg", tables.picture, name="picture"),
     path("results/refresh/", agreement.refresh, name="refresh"),
     path("results/jobs/<uuid:job_id>/", agreement.job, name="job"),
     path("results/rounds/", rounds.rounds, name="rounds"),

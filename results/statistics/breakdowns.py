@@ -215,11 +215,12 @@ def _describe_class_alpha(grades: GradeCounts, scale: tuple[int, ...], resamples
     coincidences = query_coincidences(grades)
     alpha = alpha_of(coincidences.sum(axis=0), "nominal", scale, pairs=len(grades.query))
     found = alpha_intervals(coincidences, scale, levels=("nominal",), resamples=resamples)
-    interval = found["nominal"].interval
+    interval, why = found["nominal"].interval, found["nominal"].reason
     return {
         "observed": raw_agreement_of(grades).value,
         "alpha": alpha.value,
         "alpha_interval95": None if interval is None else [interval.low, interval.high],
+        **({} if why is None else {"alpha_interval95_reason": why}),
         **({} if alpha.reason is None else {"alpha_reason": alpha.reason}),
     }
 

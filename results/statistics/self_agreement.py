@@ -46,7 +46,8 @@ def measure_self_agreement(
     tables = {both[0]: query_confusions(of_one, grades) for both, of_one in rows.by_annotators()}
     intervals = kappa_intervals(tables, resamples=resamples)
     return [
-        _measure(code, table.sum(axis=0), intervals[code]) for code, table in sorted(tables.items())
+        _measure(code, table.sum(axis=0), intervals[code]["nominal"])
+        for code, table in sorted(tables.items())
     ]
 
 

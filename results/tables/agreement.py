@@ -109,7 +109,7 @@ def confusions(payload: Payload) -> Table:
 
 @make_table("class-agreement")
 def class_agreement(payload: Payload) -> Table:
-    keys = ("pairs", "observed", "alpha", "alpha_interval95", "alpha_reason")
+    keys = ("pairs", "observed", "alpha", "alpha_interval95")
     rows = payload["classes"]
     return Table(
         "class-agreement",
@@ -122,13 +122,16 @@ def class_agreement(payload: Payload) -> Table:
             Column("alpha_interval95", _("interval"), "interval"),
             Column("reason", _("reason"), "text"),
         ],
-        [
-            [name_class(row["class"]), *values[:-1], _(values[-1]) if values[-1] else None]
-            for row, values in beside(rows, keys)
-        ],
+        [[name_class(row["class"]), *values, _explain(row)] for row, values in beside(rows, keys)],
         note=_("Krippendorff’s α, nominal, over the pairs labelled at least twice"),
         links=[(("class", row["class"]),) if row["class"] else () for row in rows],
     )
+
+
+def _explain(row: Payload) -> str:
+    """Why a class has no alpha, or no interval of it."""
+    reason = row.get("alpha_reason") or row.get("alpha_interval95_reason")
+    return _(reason) if reason else ""
 
 
 @make_table("rubric-versions")

@@ -1,20 +1,35 @@
 """Agreement and splits: stored numbers shown, and asked for anew."""
 
 import uuid
+from collections.abc import Sequence
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from results.access import get_results_job, get_study_for_results, read_scope
-from results.contexts import show_job, show_results, write_query
+from results.access import (
+    get_results_job,
+    get_study_for_admin,
+    get_study_for_results,
+    read_scope,
+)
+from results.agreement_figures import find_paradox, make_matrix
+from results.contexts import ResultsPage, show_job, show_results, write_query
+from results.selectors.targets import get_target
 from results.services import reports
 from results.services.scopes import UnknownScope, find_rounds
+from results.services.targets import remove_target, set_target
+from results.target_forms import TargetForm
+from studies.access import StudyAccess
 from studies.http import HtmxRequest
+
+AGREEMENT_TABLES = ("targets", "over-time", "class-agreement", "rubric-versions")
 
 
 @require_safe
@@ -26,23 +41,85 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    return render_results(request, slug, "results:agreement", "results/agreement.html")
+    access = get_study_for_results(request, slug)
+    form = TargetForm(instance=get_target(access.study))
+    return render_agreement(request, access, form)
 
 
 @require_safe
 @login_required
 def splits(request: HttpRequest, slug: str) -> HttpResponse:
-    return render_results(request, slug, "results:splits", "results/splits.html")
+    names = ("causes", "dimensions", "dimensions-by-class")
+    return render_results(request, slug, "results:splits", "results/splits.html", names)
 
 
-def render_results(request: HttpRequest, slug: str, view_name: str, template: str) -> HttpResponse:
+@require_safe
+@login_required
+def third_vote(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a third vote would do in each class with an open hole."""
+    template = "results/third_vote.html"
+    return render_results(request, slug, "results:splits", template, ("third-vote",))
+
+
+@require_safe
+@login_required
+def queries(request: HttpRequest, slug: str) -> HttpResponse:
+    return render_results(request, slug, "results:queries", "results/queries.html", ("queries",))
+
+
+@require_safe
+@login_required
+def people(request: HttpRequest, slug: str) -> HttpResponse:
+    names = ("time", "dimensions-by-annotator")
+    return render_results(request, slug, "results:people", "results/people.html", names)
+
+
+@require_POST
+@login_required
+def target(request: HttpRequest, slug: str) -> HttpResponse:
+    """Set the target of the study's agreement, or take it away; admins only."""
+    access = get_study_for_admin(request, slug)
+    if "remove" in request.POST:
+        remove_target(access.study, by=access.member)
+        messages.success(request, _("The study has no target any more."))
+        return redirect("results:agreement", slug)
+    form = TargetForm(request.POST)
+    if not form.is_valid():
+        return render_agreement(request, access, form, status=422)
+    set_target(access.study, by=access.member, **form.cleaned_data)
+    messages.success(request, _("The target was set."))
+    return redirect("results:agreement", slug)
+
+
+def render_agreement(
+    request: HttpRequest, access: StudyAccess, form: TargetForm, *, status: int = 200
+) -> HttpResponse:
+    page = read_page(request, access, "results:agreement", AGREEMENT_TABLES)
+    context = {
+        "page": page,
+        "form": form,
+        "matrix": page.figures and make_matrix(page.figures),
+        "paradox": page.figures and find_paradox(page.figures),
+    }
+    template = "results/hidden.html" if page.hidden_by else "results/agreement.html"
+    return render(request, template, context, status=status)
+
+
+def render_results(
+    request: HttpRequest, slug: str, view_name: str, template: str, tables: Sequence[str] = ()
+) -> HttpResponse:
     """A page of the scope that the address names, or why this person may not see it yet."""
-    access = get_study_for_results(request, slug)
+    page = read_page(request, get_study_for_results(request, slug), view_name, tables)
+    return render(request, "results/hidden.html" if page.hidden_by else template, {"page": page})
+
+
+def read_page(
+    request: HttpRequest, access: StudyAccess, view_name: str, tables: Sequence[str]
+) -> ResultsPage:
     try:
-        page = show_results(access, read_scope(request.GET), view_name)
+        return show_results(access, read_scope(request.GET), view_name, tables)
     except UnknownScope as unknown:
         raise Http404(str(unknown)) from unknown
-    return render(request, "results/hidden.html" if page.hidden_by else template, {"page": page})
 
 
 @require_POST

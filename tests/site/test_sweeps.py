@@ -21,7 +21,7 @@ from tests.site.test_permissions import MATRIX
 PAGES = sorted(
     path for path, method, allowed in MATRIX.values() if method == "get" and "uma" in allowed
 )
-DOWNLOADS = ("exports/judgments/", "/manifest/", "/rubric.yaml", ".csv", ".md", ".json")
+DOWNLOADS = ("exports/judgments/", "/manifest/", "/rubric.yaml", ".csv", ".svg", ".md", ".json")
 TEMPLATES = sorted(
     str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")
 )

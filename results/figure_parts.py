@@ -1,0 +1,262 @@
+"""The small objects that pages show of a stored report; `results.figures` makes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results import wording
+from results.findings import Diagnosis
+
+Bounds = tuple[float, float] | None
+# Names and values that an address is given beside its own.
+Link = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A value with its interval on an axis of 100 units, as attributes of an SVG."""
+
+    value: str
+    low: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShare:
+    grade: str
+    name: str
+    count: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """A cell of a confusion matrix; `level` is its tint, 0 for none to 9."""
+
+    count: int
+    level: int
+    agrees: bool
+    link: Link = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    grade: str
+    cells: Sequence[HeatCell]
+
+
+@dataclass(frozen=True, slots=True)
+class KappaEntry:
+    """Two annotators on the pairs both labelled; `value` None goes with a `reason`."""
+
+    a: str
+    b: str
+    pairs: int
+    observed: float | None
+    expected: float | None
+    value: float | None
+    linear: float | None
+    quadratic: float | None
+    interval: Bounds
+    linear_interval: Bounds
+    quadratic_interval: Bounds
+    interval_reason: str
+    band: str
+    reason: str
+    grades: Sequence[str]
+    heat: Sequence[HeatRow]
+    mark: Mark | None
+
+    @property
+    def link(self) -> Link:
+        """The splits between the two, as an address asks for them."""
+        return (("annotator", self.a), ("annotator", self.b))
+
+    @property
+    def named(self) -> Link:
+        """The two, as the address of their picture names them."""
+        return (("a", self.a), ("b", self.b))
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaEntry:
+    level: str
+    value: float | None
+    interval: Bounds
+    interval_reason: str
+    pairs: int
+    band: str
+    reason: str
+
+    @property
+    def is_reliable(self) -> bool:
+        return self.value is not None and self.value >= wording.RELIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class ClassEntry:
+    """A query class against the rest; the marks share one axis, from 0 to the page's `axis`."""
+
+    name: str
+    pairs: int
+    splits: int
+    rate: float | None
+    interval: Bounds
+    rest_pairs: int
+    rest_splits: int
+    rest_rate: float | None
+    rest_interval: Bounds
+    fisher_p: float | None
+    mark: Mark | None
+    rest_mark: Mark | None
+    verdict: str
+    tag: str
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionEntry:
+    name: str
+    citations: int
+    splits: int
+    share_of_splits: float | None
+
+    @property
+    def link(self) -> Link:
+        return (("dimension", self.name),)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionEntry:
+    a: str
+    b: str
+    query_class: str
+    pairs: int
+    a_higher: int
+    b_higher: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorEntry:
+    name: str
+    is_machine: bool
+    judgments: int
+    unsure: int
+    active_seconds: float | None
+    timed: int
+    labels: Sequence[LabelShare]
+
+
+@dataclass(frozen=True, slots=True)
+class FinalCounts:
+    """Final labels of the study: `share` is that of the dropped pairs in the pool, `level` says
+    whether it is to be warned of."""
+
+    graded: int
+    dropped: int
+    share: float | None
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOutcome:
+    """The target of agreement with its outcome: `met` is None where nobody has a kappa yet."""
+
+    weights: str
+    at_least: float
+    met: bool | None
+    failing: int
+    judged: int
+    queries: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MainCause:
+    """The most frequent of the causes that come back, among settled pairs whose cause is named."""
+
+    name: str
+    pairs: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.pairs / self.total
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingCounts:
+    """Labels of a class at one grade under either reading of its splits."""
+
+    grade: str
+    lower: int
+    higher: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdVote:
+    """A class with a hole, and what its labels would be if a third vote ended every split."""
+
+    name: str
+    queries: int
+    pairs: int
+    splits: int
+    labels: Sequence[ReadingCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A whole report. `axis` is the upper end of the axis of split rates, a share."""
+
+    diagnosis: Diagnosis
+    sentence: str
+    beside: Sequence[str]
+    queries: int
+    queries_fully_judged: int
+    pairs: int
+    pairs_labelled: int
+    pairs_labelled_twice: int
+    judgments: int
+    unsure: int
+    splits: int
+    active_seconds: float | None
+    timed: int
+    raw_agreement: float | None
+    comparisons: int
+    raw_reason: str
+    ac1: float | None
+    ac1_reason: str
+    ac1_interval: Bounds
+    labels: Sequence[LabelShare]
+    alphas: Sequence[AlphaEntry]
+    kappas: Sequence[KappaEntry]
+    machine_kappas: Sequence[KappaEntry]
+    classes: Sequence[ClassEntry]
+    axis: float
+    dimensions: Sequence[DimensionEntry]
+    citations: str
+    directions: Sequence[DirectionEntry]
+    annotators: Sequence[AnnotatorEntry]
+    rounds: Sequence[str]
+    rubric_version: int | None
+    final: FinalCounts | None = None
+    target: TargetOutcome | None = None
+    third_votes: Sequence[ThirdVote] = ()
+    is_over_time: bool = False
+    main_cause: MainCause | None = None
+
+    @property
+    def alpha(self) -> AlphaEntry:
+        return self.alphas[0]
+
+    @property
+    def split_rate(self) -> float | None:
+        return self.splits / self.pairs_labelled_twice if self.pairs_labelled_twice else None
+
+    @property
+    def shared_kappas(self) -> Sequence[KappaEntry]:
+        """Those who share a pair, the least agreeing first."""
+        shared = [entry for entry in self.kappas if entry.pairs]
+        return sorted(shared, key=lambda entry: (entry.value is None, entry.value or 0.0))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.judgments

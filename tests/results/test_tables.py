@@ -1,0 +1,199 @@
+"""Tables and pictures of the results: as files, on their pages, leading to the pairs."""
+
+import csv
+import io
+from xml.etree import ElementTree
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from results.pictures import PICTURES
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
+from results.tables import TABLES
+from studies.models import Member
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in
+from tests.results.labelled import label, label_cast
+
+URL = "/studies/alpha/results/"
+
+
+@pytest.fixture
+def lead(cast: Cast) -> Client:
+    return log_in(cast.lia)
+
+
+def read_csv(response: HttpResponse) -> list[dict[str, str]]:
+    text = b"".join(response).decode()  # type: ignore[call-overload]
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def read(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_every_table_downloads_as_csv(cast: Cast, lead: Client, name: str) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    response = lead.get(f"{URL}tables/{name}.csv")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert f"alpha-{name}.csv" in response.headers["Content-Disposition"]
+    rows = read_csv(response)
+    assert all(None not in row and None not in row.values() for row in rows)
+
+
+def test_names_that_are_formulas_are_neutralised_and_ids_stay(cast: Cast, lead: Client) -> None:
+    Member.objects.filter(pk=cast.ana.pk).update(name="=ana()")
+    query = cast.pairs[0].query
+    query.external_id, query.text = "=q1", "-what?"
+    query.save()
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    (kappa,) = read_csv(lead.get(f"{URL}tables/kappas.csv"))
+    assert (kappa["a"], kappa["b"], kappa["pairs"]) == ("'=ana()", "ben", "9")
+    (query_row,) = read_csv(lead.get(f"{URL}tables/queries.csv"))
+    assert (query_row["query_id"], query_row["query"]) == ("=q1", "'-what?")
+
+
+def test_file_holds_unrounded_numbers_and_leaves_the_undefined_empty(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    (kappa,) = read_csv(lead.get(f"{URL}tables/kappas.csv"))
+    assert float(kappa["nominal"]) == pytest.approx(34 / 52)
+    assert kappa["interval95_low"] == ""
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_every_picture_is_an_svg_file_without_style(cast: Cast, lead: Client, name: str) -> None:
+    Member.objects.filter(pk=cast.ana.pk).update(name="<ana>")
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    response = lead.get(f"{URL}pictures/{name}.svg?a=<ana>&b=ben")
+    assert response.headers["Content-Type"] == "image/svg+xml"
+    assert response.headers["Content-Disposition"].startswith("attachment")
+    drawn = ElementTree.fromstring(response.content)
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}text"))) > 2
+    assert b"style" not in response.content
+
+
+def test_picture_moves_with_the_labels(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    before = lead.get(f"{URL}pictures/confusion.svg?a=ana&b=ben").content
+    cast.ben.judgments.filter(pair=cast.pairs[0]).update(grade=0)
+    run_agreement(cast.study, scope=Scope())
+    assert lead.get(f"{URL}pictures/confusion.svg?a=ana&b=ben").content != before
+
+
+@pytest.mark.parametrize(
+    "path", ["tables/nope.csv", "pictures/nope.svg", "pictures/confusion.svg?a=ana&b=zed"]
+)
+def test_what_there_is_not_is_404(cast: Cast, lead: Client, path: str) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    assert lead.get(f"{URL}{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["tables/kappas.csv", "pictures/classes.svg"])
+def test_without_numbers_there_is_no_file_and_the_reason_is_told(
+    cast: Cast, lead: Client, path: str
+) -> None:
+    response = lead.get(f"{URL}{path}")
+    assert response.status_code == 409
+    assert "have them computed first" in response.content.decode()
+
+
+@pytest.mark.parametrize("path", ["tables/kappas.csv", "pictures/classes.svg"])
+def test_who_still_judges_gets_no_file(cast: Cast, path: str) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    assert log_in(cast.uma).get(f"{URL}{path}").status_code == 409
+
+
+def test_queries_are_listed_by_disagreement_and_far_ones_flagged(cast: Cast, lead: Client) -> None:
+    label(cast.main, cast.ana, cast.pairs, [0, 0, 0, 0, 1, 2, 0, 0, 1])
+    label(cast.main, cast.ben, cast.pairs, [1, 0, 0, 2, 2, 2, 0, 0, 1])
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}queries/")
+    assert page.index('<a href="/studies/alpha/results/splits/pairs/?query=q2"') < page.index(
+        "?query=q1"
+    )
+    assert page.count("two or more grades apart: 1") == 1
+    pairs = read(lead, f"{URL}splits/pairs/?query=q2")
+    assert "2 split pairs, side by side" in pairs
+
+
+def test_cell_of_a_confusion_matrix_leads_to_its_pairs(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    link = "splits/pairs/?annotator=ana&amp;annotator=ben&amp;low=1&amp;high=2"
+    assert link in read(lead, f"{URL}agreement/")
+    assert "1 split pair, side by side" in read(lead, f"{URL}{link.replace('&amp;', '&')}")
+    assert lead.get(f"{URL}splits/pairs/?low=x").status_code == 404
+
+
+def test_three_annotators_stand_in_a_matrix_with_their_n(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    zoe = make.make_member(cast.study, "zoe", with_account=False)
+    label(cast.main, zoe, cast.pairs[:4], [0, 1, 2, 0])
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}agreement/")
+    matrix = page[
+        page.index("κ of every two annotators</")
+        if "κ of every two annotators</" in page
+        else page.index("heat matrix") :
+    ]
+    assert "<small>n 9</small>" in matrix
+    assert "<small>n 4</small>" in matrix
+
+
+def test_high_agreement_with_low_kappa_is_explained_with_ac1(cast: Cast, lead: Client) -> None:
+    label(cast.main, cast.ana, cast.pairs, [0, 0, 0, 0, 0, 0, 0, 0, 1])
+    label(cast.main, cast.ben, cast.pairs, [0, 0, 0, 0, 0, 0, 0, 1, 1])
+    label(cast.main, make.make_member(cast.study, "zoe", with_account=False), cast.pairs, [0] * 9)
+    run_agreement(cast.study, scope=Scope())
+    assert "High agreement, low κ" in read(lead, f"{URL}agreement/")
+
+
+def test_people_are_shown_with_labels_dimensions_and_time(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}people/")
+    assert "What decided, annotator by annotator" in page
+    assert (
+        '<th scope="row" dir="auto">ana</th> <td class="num">9</td> <td class="num">2 s</td>'
+        in page
+    )
+
+
+def test_most_frequent_cause_that_comes_back_is_to_be_mended_first(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    for pair, cause in zip(
+        cast.pairs, ["chunking", "operator_slip", "operator_slip", "operator_slip"], strict=False
+    ):
+        make.make_final_label(pair, 1, cause=cause)
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}splits/")
+    assert "Mend chunking first: it is behind 1 of the 4 settled pairs" in page
+    assert '<th scope="row" dir="auto">operator slip</th> <td class="num">3</td>' in page
+
+
+def test_study_without_classes_is_told_so_instead_of_empty_tables(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    report = run_agreement(cast.study, scope=Scope())
+    report.payload["classes"] = []
+    report.save()
+    for path in ("", "splits/"):
+        page = read(lead, f"{URL}{path}")
+        assert "The study has no query classes" in page
+        assert "Split rate of each class" not in page

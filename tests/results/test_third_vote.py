@@ -1,0 +1,54 @@
+"""A third vote in a class with a hole: both readings side by side, and what runs score."""
+
+import pytest
+
+from results.services.agreement import compute_agreement
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
+from results.services.third_vote import show_third_votes
+from tests import factories as make
+from tests.cast import Cast
+from tests.pages import log_in
+from tests.results.labelled import label
+from tests.results.silent import make_silent
+
+
+def test_labels_and_runs_are_told_under_either_reading(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:3], [0, 1, 2])
+    label(cast.main, cast.ben, cast.pairs[:3], [1, 1, 0])
+    documents = [pair.document.external_id for pair in cast.pairs[:3]]
+    make.make_run(cast.study, "bm25", {"q1": documents[::-1]})
+    (found,) = show_third_votes(cast.study, ["procedural"])
+    assert (found["queries"], found["pairs"], found["splits"]) == (1, 3, 2)
+    assert found["lower"] == {"0": 2, "1": 1}
+    assert found["higher"] == {"1": 2, "2": 1}
+    (run,) = found["runs"]
+    # The only relevant document of the lower reading stands second, that of the higher first.
+    assert (run["lower"]["mrr"], run["higher"]["mrr"]) == (0.5, 1.0)
+
+
+def test_final_label_is_moved_by_no_vote(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:1], [0])
+    label(cast.main, cast.ben, cast.pairs[:1], [2])
+    make.make_final_label(cast.pairs[0], 1)
+    (found,) = show_third_votes(cast.study, ["procedural"])
+    assert (found["splits"], found["lower"], found["higher"]) == (0, {"1": 1}, {"1": 1})
+
+
+def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
+    study = make_silent()
+    report = run_agreement(study, scope=Scope())
+    (vote,) = report.payload["third_vote"]
+    assert (vote["class"], vote["splits"]) == ("procedural", 27)
+    client = log_in(study.members.get(name="lia"))
+    overview = client.get("/studies/silent/results/").content.decode()
+    assert "What would a third annotator do?" in overview
+    page = " ".join(
+        client.get("/studies/silent/results/splits/third-vote/").content.decode().split()
+    )
+    assert "27 splits among 76 pairs of 19 queries would be settled." in page
+
+
+@pytest.mark.parametrize("scope", [Scope(round="main"), Scope(query_class="procedural")])
+def test_other_scopes_speak_of_no_vote(db: None, scope: Scope) -> None:
+    assert compute_agreement(make_silent(), scope=scope, resamples=10)["third_vote"] == []
