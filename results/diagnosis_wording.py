@@ -64,6 +64,10 @@ TEXTS = {
         "Of its {splits} splits {same} cite the same reading, {different} different "
         "dimensions or clauses, {unknown} are unknown: nothing of its own."
     ),
+    "citations_known": gettext_noop(
+        "Of its {splits} splits {same} cite the same reading, {different} different "
+        "dimensions or clauses: nothing of its own."
+    ),
     "citations_unknown": gettext_noop(
         "None of its {splits} splits names a deciding dimension on both sides, so whether "
         "people read the rubric apart is unknown."
@@ -109,6 +113,69 @@ TEXTS = {
         "Too little is labelled twice to say where people split."
     ),
 }
+# The same of one thing: the value that is counted, and the text where it is 1.
+ONE = {
+    "not_concentrated": (
+        "pairs",
+        gettext_noop(
+            "{splits} of {pairs} pair of class {name} splits ({rate}), against "
+            "{rest_splits} of {rest_pairs} elsewhere ({rest_rate}): no more than chance and"
+            " the difficulty of single queries give (p {p})."
+        ),
+    ),
+    "not_comparable": (
+        "pairs",
+        gettext_noop(
+            "{splits} of {pairs} pair of class {name} splits; no pair elsewhere has as many"
+            " labels, so there is nothing to compare it with."
+        ),
+    ),
+    "no_direction": (
+        "total",
+        gettext_noop("Its splits run in no direction of their own (n = {total} differing label)."),
+    ),
+    "citations": (
+        "splits",
+        gettext_noop("What its one split cites is known in part: nothing of its own."),
+    ),
+    "citations_known": (
+        "splits",
+        gettext_noop("What its one split cites is nothing of its own."),
+    ),
+    "citations_unknown": (
+        "splits",
+        gettext_noop(
+            "Its one split does not name a deciding dimension on both sides, so whether "
+            "people read the rubric apart is unknown."
+        ),
+    ),
+    "adjudicate": (
+        "splits",
+        gettext_noop("This looks like a slip on a harder query: adjudicate the one split."),
+    ),
+    "label_more": (
+        "pairs",
+        gettext_noop(
+            "Too little to tell: have {pairs} more pair of class {name}, on a new query, "
+            "labelled by two people or more, to see a hole that splits {points} points "
+            "above the rest in four cases of five."
+        ),
+    ),
+    "label_more_queries": (
+        "pairs",
+        gettext_noop(
+            "Too little to tell: have {pairs} more pair of class {name} labelled by two "
+            "people or more, on a new query."
+        ),
+    ),
+    "label_rest": (
+        "rest_pairs",
+        gettext_noop(
+            "Too little elsewhere to compare with: have {rest_pairs} more pair of other "
+            "classes labelled by as many people as these."
+        ),
+    ),
+}
 # What to do, as against what was found.
 ADVICE = frozenset(
     {
@@ -137,6 +204,9 @@ def say(sentence: Mapping[str, Any]) -> str:
     text = TEXTS.get(sentence["code"])
     if text is None:
         return str(sentence["text"])
+    counted, one = ONE.get(sentence["code"], ("", ""))
+    if sentence["values"].get(counted) == 1:
+        text = one
     shown = {name: _show(name, value) for name, value in sentence["values"].items()}
     return _(text).format(**shown)
 

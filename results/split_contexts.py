@@ -208,7 +208,7 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
         query_class,
         annotators,
         first,
-        other,
+        other_dimension=other,
         query=query.get("query") or None,
         low=_read_grade(query.get("low", "")),
         high=_read_grade(query.get("high", "")),

@@ -88,12 +88,14 @@ WITH {select_current_labels()}, {PLANNED_ANNOTATORS}, votes AS (
 SELECT q.external_id, d.external_id, p.pool_rank, planned.annotators,
     votes.grades, coalesce(votes.unsure, 0), votes.rubric_versions,
     f.id IS NOT NULL, f.grade, fv.number,
+    coalesce(c.name, ''),
     CASE WHEN %(with_texts)s::boolean THEN q.text END,
     CASE WHEN %(with_texts)s::boolean THEN d.title END,
     body.text
 FROM studies_pair p
 JOIN studies_query q ON q.id = p.query_id
 JOIN studies_document d ON d.id = p.document_id
+LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
 LEFT JOIN planned ON planned.query_id = p.query_id
 LEFT JOIN votes ON votes.pair_id = p.id
 LEFT JOIN results_finallabel f ON f.pair_id = p.id AND f.ended_at IS NULL
@@ -133,6 +135,7 @@ class PairLabels:
     unsure: int = 0
     rubric_versions: tuple[int, ...] = ()
     final: FinalDecision | None = None
+    query_class: str = ""
     texts: PairTexts | None = None
 
     @property
@@ -188,7 +191,7 @@ def stream_pair_labels(
     }
     for row in stream_rows(PAIR_LABELS, parameters):
         query_id, document_id, pool_rank, planned, grades, unsure, versions, *rest = row
-        is_final, final_grade, final_version, *texts = rest
+        is_final, final_grade, final_version, query_class, *texts = rest
         yield PairLabels(
             query_id=query_id,
             document_id=document_id,
@@ -198,5 +201,6 @@ def stream_pair_labels(
             unsure=unsure,
             rubric_versions=(final_version,) if is_final else tuple(versions or ()),
             final=FinalDecision(final_grade) if is_final else None,
+            query_class=query_class,
             texts=PairTexts(*texts) if with_texts else None,
         )

@@ -8,7 +8,7 @@ Imports ir_measures: only workers and commands import this module.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from results.consensus import decide_consensus
 from results.selectors.final_labels import find_rubric_in_force
 from results.selectors.labels import PairLabels, read_snapshot, stream_pair_labels
 from results.services.retrieval import RunScores, list_runs, read_ranking, score_run
-from studies.models import Grade, Query, Study
+from studies.models import Grade, Study
 
 Json = dict[str, Any]
 
@@ -54,22 +54,12 @@ def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
     in_force = find_rubric_in_force(study)
     grades = Grade.objects.filter(rubric_version=in_force, is_relevant=True)
     relevant = min(grades.values_list("value", flat=True), default=None)
-    queries = Query.objects.filter(study=study, query_class__name__in=classes)
-    class_of = dict(queries.values_list("external_id", "query_class__name"))
+    read = {name: ClassReadings() for name in classes}
     with read_snapshot():
-        read = _read_readings(stream_pair_labels(study), class_of)
-    return [_describe(study, name, read.get(name, ClassReadings()), relevant) for name in classes]
-
-
-def _read_readings(
-    pairs: Iterable[PairLabels], class_of: dict[str, str]
-) -> dict[str, ClassReadings]:
-    read: dict[str, ClassReadings] = {}
-    for pair in pairs:
-        name = class_of.get(pair.query_id)
-        if name is not None:
-            _add_pair(read.setdefault(name, ClassReadings()), pair)
-    return read
+        for pair in stream_pair_labels(study):
+            if pair.query_class in read:
+                _add_pair(read[pair.query_class], pair)
+    return [_describe(study, name, read[name], relevant) for name in classes]
 
 
 def _add_pair(readings: ClassReadings, pair: PairLabels) -> None:

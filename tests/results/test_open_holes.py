@@ -5,9 +5,10 @@ import pytest
 from results.services.exports import describe_export, stream_export
 from results.services.reports import OpenHoles, find_open_holes, run_agreement
 from studies.models import Study
+from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
-from tests.results.labelled import label_cast
+from tests.results.labelled import label, label_cast
 from tests.results.silent import add_class, make_silent
 
 MARKED = "Consensus by majority in class <bdi>procedural</bdi> is marked: the rubric is silent"
@@ -66,3 +67,23 @@ def test_page_of_exports_marks_consensus_where_the_rubric_is_silent(silent: Stud
     page = read_exports(silent)
     assert MARKED in page
     assert 'href="/studies/silent/results/splits/pairs/?class=procedural"' in page
+
+
+def test_majorities_in_open_holes_are_counted_in_the_manifest(silent: Study) -> None:
+    zoe = make.make_member(silent, "zoe", with_account=False)
+    split = [
+        pair
+        for pair in silent.pairs.filter(query__query_class__name="procedural")
+        if len(set(pair.judgments.values_list("grade", flat=True))) > 1
+    ]
+    grades = [pair.judgments.order_by("pk").values_list("grade", flat=True)[0] for pair in split]
+    label(silent.rounds.get(), zoe, split[:3], grades[:3])
+    # What is exported has every pair decided, so the other splits are settled.
+    for pair in split[3:]:
+        make.make_final_label(pair, 0)
+    for pair in silent.pairs.exclude(query__query_class__name="procedural"):
+        if len(set(pair.judgments.values_list("grade", flat=True))) > 1:
+            make.make_final_label(pair, 0)
+    told = describe_export(silent, "consensus-qrels").as_json()
+    assert told["open_holes"] == ["procedural"]
+    assert (told["counts"]["majority"], told["majority_in_open_holes"]) == (3, 3)

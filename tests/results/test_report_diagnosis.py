@@ -7,6 +7,7 @@ from results.findings import read_diagnosis
 from results.markdown import render_payload
 from results.services.agreement import compute_agreement
 from results.services.scopes import Scope
+from results.statistics.diagnosis import sentences
 from studies.models import Study
 from tests.cast import Cast
 from tests.results.labelled import label_cast
@@ -101,6 +102,7 @@ def test_every_sentence_of_the_statistics_can_be_translated() -> None:
     from results.statistics.diagnosis.verdict import Verdict
 
     assert diagnosis_wording.TEXTS == sentences._TEXTS
+    assert diagnosis_wording.ONE == sentences._ONE
     assert set(diagnosis_wording.VERDICTS) == set(Verdict.__args__)
     assert set(diagnosis_wording.TEXTS) >= diagnosis_wording.ADVICE
 
@@ -109,3 +111,10 @@ def test_sentence_with_an_unknown_code_keeps_its_text() -> None:
     assert diagnosis_wording.say({"code": "new", "values": {}, "text": "As it was."}) == (
         "As it was."
     )
+
+
+@pytest.mark.parametrize(("splits", "words"), [(1, "the one split"), (2, "the 2 splits")])
+def test_one_split_is_told_as_one(splits: int, words: str) -> None:
+    sentence = sentences.Sentence("adjudicate", {"splits": splits}).to_json()
+    assert words in sentence["text"]
+    assert words in diagnosis_wording.say(sentence)

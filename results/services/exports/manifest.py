@@ -108,6 +108,7 @@ class Manifest:
     lines: int | None = None
     log_until: int | None = None
     open_holes: OpenHoles | None = None
+    majority_in_holes: int = 0
     relevant_from: int | None = None
     gate: Gate | None = None
     pool_dropped: tuple[int, int] = (0, 0)
@@ -141,6 +142,8 @@ class Manifest:
         # One annotator's labels are no consensus: how many agreed does not come into it.
         if self.annotator is None and consensus.rule is not None:
             self.counts[DECIDED_BY_VOTES.get(consensus.rule, "final")] += 1
+            is_in_hole = self.open_holes and pair.labels.query_class in self.open_holes.classes
+            self.majority_in_holes += bool(is_in_hole and consensus.rule == "majority")
 
     def seal(self, digest: Digest) -> None:
         self.sha256, self.bytes, self.lines = digest.sha256, digest.bytes, digest.lines
@@ -208,6 +211,7 @@ class Manifest:
         return {
             "open_holes": list(holes.classes) if holes else None,
             "open_holes_stale": holes.is_stale if holes else None,
+            "majority_in_open_holes": self.majority_in_holes if holes else None,
             "open_holes_reason": None if holes else NOT_DIAGNOSED,
         }
 

@@ -59,6 +59,10 @@ _TEXTS: Mapping[str, str] = {
         "Of its {splits} splits {same} cite the same reading, {different} different dimensions or "
         "clauses, {unknown} are unknown: nothing of its own."
     ),
+    "citations_known": (
+        "Of its {splits} splits {same} cite the same reading, {different} different dimensions or "
+        "clauses: nothing of its own."
+    ),
     "citations_unknown": (
         "None of its {splits} splits names a deciding dimension on both sides, so whether people "
         "read the rubric apart is unknown."
@@ -96,6 +100,58 @@ _TEXTS: Mapping[str, str] = {
     "study_too_little_data": "Too little is labelled twice to say where people split.",
 }
 
+# The same of one thing: the value that is counted, and the text where it is 1.
+_ONE: Mapping[str, tuple[str, str]] = {
+    "not_concentrated": (
+        "pairs",
+        "{splits} of {pairs} pair of class {name} splits ({rate}), against {rest_splits} of "
+        "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of single "
+        "queries give (p {p}).",
+    ),
+    "not_comparable": (
+        "pairs",
+        "{splits} of {pairs} pair of class {name} splits; no pair elsewhere has as many labels, "
+        "so there is nothing to compare it with.",
+    ),
+    "no_direction": (
+        "total",
+        "Its splits run in no direction of their own (n = {total} differing label).",
+    ),
+    "citations": (
+        "splits",
+        "What its one split cites is known in part: nothing of its own.",
+    ),
+    "citations_known": (
+        "splits",
+        "What its one split cites is nothing of its own.",
+    ),
+    "citations_unknown": (
+        "splits",
+        "Its one split does not name a deciding dimension on both sides, so whether people read "
+        "the rubric apart is unknown.",
+    ),
+    "adjudicate": (
+        "splits",
+        "This looks like a slip on a harder query: adjudicate the one split.",
+    ),
+    "label_more": (
+        "pairs",
+        "Too little to tell: have {pairs} more pair of class {name}, on a new query, labelled by "
+        "two people or more, to see a hole that splits {points} points above the rest in four "
+        "cases of five.",
+    ),
+    "label_more_queries": (
+        "pairs",
+        "Too little to tell: have {pairs} more pair of class {name} labelled by two people or "
+        "more, on a new query.",
+    ),
+    "label_rest": (
+        "rest_pairs",
+        "Too little elsewhere to compare with: have {rest_pairs} more pair of other classes "
+        "labelled by as many people as these.",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -106,7 +162,9 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        return _TEXTS[self.code].format(**{k: _show(k, v) for k, v in self.values.items()})
+        counted, one = _ONE.get(self.code, ("", ""))
+        text = one if self.values.get(counted) == 1 else _TEXTS[self.code]
+        return text.format(**{k: _show(k, v) for k, v in self.values.items()})
 
     def to_json(self) -> dict[str, Any]:
         return {"code": self.code, "values": dict(self.values), "text": self.text}
@@ -168,7 +226,7 @@ def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:
         return Sentence("citations_unknown", {"splits": splits})
     if not apart:
         return Sentence(
-            "citations",
+            "citations" if found.unknown else "citations_known",
             {
                 "splits": splits,
                 "same": found.same_reading,
