@@ -169,8 +169,7 @@ def test_people_are_shown_with_labels_dimensions_and_time(cast: Cast, lead: Clie
     page = read(lead, f"{URL}people/")
     assert "What decided, annotator by annotator" in page
     assert (
-        '<th scope="row" dir="auto">ana</th> <td class="num">9</td> <td class="num">2 s</td>'
-        in page
+        '<th scope="row" dir="auto">ana</th> <td class="num">9</td><td class="num">2 s</td>' in page
     )
 
 
