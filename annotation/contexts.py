@@ -117,7 +117,8 @@ class JudgeContext:
 
 @dataclass(frozen=True, slots=True)
 class NothingToJudge:
-    """Why no pair is shown: one of `no_round`, `share_done`, `all_done`, `held_by_others`.
+    """Why no pair is shown: one of `no_round`, `closed`, `share_done`, `all_done`,
+    `held_by_others`.
 
     `frees_at` tells when the first hold of somebody else runs out; `labelled` counts own labels.
     """

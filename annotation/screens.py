@@ -25,7 +25,7 @@ from annotation.services.rubric_notices import find_version_known
 from annotation.tokens import ShownPair
 from studies.models import Document, Member, Pair, Round, RubricVersion
 from studies.rubric_contexts import show_diff
-from studies.selectors import list_open_rounds
+from studies.selectors import is_everything_closed, list_open_rounds
 
 
 def show_next(
@@ -167,7 +167,7 @@ def lay_out_pair(
 def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:
     frees_at = None
     if not list_open_rounds(annotator.study):
-        reason = "no_round"
+        reason = "closed" if is_everything_closed(annotator.study) else "no_round"
     elif selectors.has_judged_own_share(annotator):
         reason = "share_done"
     else:

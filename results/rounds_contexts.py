@@ -1,14 +1,15 @@
 """What the page of rounds shows: calibration rounds beside each other, and self-agreement."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.progress.counts import count_labels
+from annotation.progress.counts import count_labels, list_held
 from annotation.progress.pace import measure_pace
 from annotation.services import calibrations, relabels
 from results.contexts import Link, list_tabs
@@ -37,7 +38,8 @@ class Figure:
 @dataclass(frozen=True, slots=True)
 class RoundFigures:
     """A round and, once it is closed and computed, its numbers. `state` is open, planned,
-    computing, missing (closed, without numbers) or ready."""
+    computing, missing (closed, without numbers) or ready; `held` counts the queries that somebody
+    has begun and not finished."""
 
     name: str
     kind: str
@@ -51,6 +53,7 @@ class RoundFigures:
     rate: Figure | None = None
     alpha: Figure | None = None
     kappas: Mapping[tuple[str, str], Figure] | None = None
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ def show_rounds(
         for kind in COMPARED
     }
     pace = measure_pace(count_labels(study).values())
+    held = Counter(one.round_id for one in list_held(study)) if may_open else Counter()
     return RoundsPage(
         study=study,
         tabs=list_tabs(study, Scope(), "results:rounds"),
@@ -154,7 +158,7 @@ def show_rounds(
             for row in reports[one.name].payload["self_agreement"]
         ],
         open_rounds=[
-            show_round(one, None, set())
+            replace(show_round(one, None, set()), held=held[one.pk])
             for one in every
             if one.closed_at is None and one.kind != Round.Kind.CALIBRATION
         ],

@@ -29,6 +29,12 @@ def list_open_rounds(study: Study) -> Sequence[Round]:
     )
 
 
+def is_everything_closed(study: Study) -> bool:
+    """Whether the study has had rounds and all of them are closed."""
+    closed = study.rounds.values_list("closed_at", flat=True)
+    return bool(closed) and all(closed)
+
+
 def get_rubric_with_parts(version_id: int) -> RubricVersion:
     """A rubric version with grades, dimensions, clauses and edge cases, in five queries; a
     published one is kept, because it never changes."""

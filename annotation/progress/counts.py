@@ -69,17 +69,29 @@ WHERE r.study_id = %(study)s AND rq.annotators IS NOT NULL
 GROUP BY 1, 2
 """
 
+# In a round that gives single pairs to single people only those of the annotator count.
 LIST_HELD = """
 SELECT c.id, c.round_query_id, rq.round_id, c.annotator_id, m.name, q.text, c.expires_at,
-    (SELECT count(*) FROM studies_pair p WHERE p.query_id = rq.query_id),
-    (SELECT count(*) FROM studies_pair p JOIN annotation_judgment j ON j.pair_id = p.id
-     WHERE p.query_id = rq.query_id AND j.round_id = rq.round_id
-        AND j.annotator_id = c.annotator_id)
+    held.pairs, held.labelled
 FROM annotation_claim c
 JOIN studies_roundquery rq ON rq.id = c.round_query_id
 JOIN studies_round r ON r.id = rq.round_id
 JOIN studies_query q ON q.id = rq.query_id
 JOIN studies_member m ON m.id = c.annotator_id
+CROSS JOIN LATERAL (
+    SELECT count(*) AS pairs, count(j.id) AS labelled
+    FROM studies_pair p
+    LEFT JOIN annotation_judgment j
+        ON j.pair_id = p.id AND j.round_id = r.id AND j.annotator_id = c.annotator_id
+    WHERE p.query_id = rq.query_id AND (
+        r.kind NOT IN ('recheck', 'relabel')
+        OR NOT EXISTS (SELECT FROM annotation_roundassignment a WHERE a.round_id = r.id)
+        OR EXISTS (
+            SELECT FROM annotation_roundassignment a
+            WHERE a.round_id = r.id AND a.annotator_id = c.annotator_id AND a.pair_id = p.id
+        )
+    )
+) held
 WHERE r.study_id = %(study)s AND c.state = 'held' AND c.expires_at > now()
 ORDER BY c.expires_at, c.id
 """

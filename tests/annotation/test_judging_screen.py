@@ -286,3 +286,12 @@ def test_progress_stays_the_same_when_a_form_is_refused(cast: Cast) -> None:
     form = read_forms(response)["judgment-form"]
     refused = post_form(client, form, URL).context["judge"].progress
     assert (shown.done, shown.left) == (refused.done, refused.left) == (0, 9)
+
+
+def test_when_every_round_is_closed_the_screen_says_that_labels_stand(cast: Cast) -> None:
+    cast.study.rounds.update(closed_at=timezone.now())
+    page = log_in(cast.ana).get("/studies/alpha/judge/")
+    assert page.context["nothing"].reason == "closed"
+    assert "This round is closed" in page.content.decode()
+    cast.study.rounds.update(closed_at=None, opens_at=timezone.now() + timedelta(days=1))
+    assert log_in(cast.ana).get("/studies/alpha/judge/").context["nothing"].reason == "no_round"

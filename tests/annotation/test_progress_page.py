@@ -1,6 +1,7 @@
 """The progress page: who holds what, what is left, why a queue is empty; release and requeue."""
 
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
 from django.db import connection
@@ -9,8 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Claim
 from annotation.progress.page import RoundProgress
+from annotation.services.assignments import add_round, assign_pairs
 from annotation.services.queue import next_pair
-from studies.models import Action, Quota, Role
+from studies.models import Action, Quota, Role, Round
 from tests import factories as make
 from tests.annotation.test_claims_race import judge_until_nothing_is_left
 from tests.annotation.test_releases import judge_one
@@ -177,3 +179,19 @@ def test_progress_takes_as_many_queries_for_many_as_for_few(cast: Cast) -> None:
     with CaptureQueriesContext(connection) as many:
         client.get(PROGRESS)
     assert len(many) == len(few)
+
+
+class Given(NamedTuple):
+    pair: int
+    query: int
+    annotator: int
+
+
+def test_of_single_pairs_given_to_somebody_only_those_are_left(cast: Cast) -> None:
+    round = add_round(
+        cast.study, "again", kind=Round.Kind.RELABEL, rubric_version=cast.main.rubric_version
+    )
+    pair = cast.pairs[0]
+    assign_pairs(round, [Given(pair.pk, pair.query_id, cast.ana.pk)])
+    (held,) = log_in(cast.lia).get(PROGRESS).context["page"].rounds[1].held
+    assert (held.name, held.pairs, held.left) == ("ana", 1, 1)

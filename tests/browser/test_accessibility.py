@@ -5,10 +5,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from annotation.models import Judgment
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
 from studies.models import DocumentText, RubricVersion
 from tests import factories as make
 from tests.browser.conftest import LogIn
 from tests.cast import Cast
+from tests.site.test_sweeps import list_pages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -93,3 +96,19 @@ def test_revising_a_label(cast: Cast, log_in: LogIn) -> None:
     page = log_in(cast.ana)
     page.goto(f"/studies/alpha/labels/{Judgment.objects.get().public_id}/")
     assert find_violations(page) == []
+
+
+def test_every_page_of_a_study_with_numbers(cast: Cast, log_in: LogIn) -> None:
+    for place, pair in enumerate(cast.pairs):
+        make.make_judgment(cast.main, pair, cast.ana, place % 3, decided_by="answerability")
+        make.make_judgment(cast.main, pair, cast.ben, 0, decided_by="recency")
+    run_agreement(cast.study, scope=Scope())
+    job, draft = make.make_job(cast.study), make.make_draft(cast.study)
+    make.make_rubric_draft(cast.study)
+    ids = {"job": job.public_id, "draft": draft.public_id, "pair": cast.pairs[0].public_id}
+    page = log_in(cast.uma)
+    found = []
+    for path in list_pages():
+        page.goto(path.format(**ids))
+        found += [f"{path}: {violation}" for violation in find_violations(page)]
+    assert found == []

@@ -11,6 +11,7 @@ from django.utils import timezone
 import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import CarriedLabel, Judgment, RoundAssignment
 from annotation.services.calibrations import plan_calibration
+from annotation.services.queue import next_pair
 from annotation.services.relabels import plan_relabel
 from results.markdown import render_payload
 from results.services.agreement import compute_agreement
@@ -261,7 +262,10 @@ def test_closing_asks_for_confirmation_and_never_closes_a_calibration(
     cast: Cast, admin: Client
 ) -> None:
     add_calibration(cast)
+    cast.study.rounds.filter(kind="calibration").update(opens_at=timezone.now() + timedelta(days=1))
     assert admin.post(ROUNDS + "close/", {"round": "main"}).status_code == 422
+    next_pair(cast.ana)
+    assert [one.held for one in admin.get(ROUNDS).context["page"].open_rounds] == [1]
     data = {"round": "calibration", "sure": "1"}
     assert admin.post(ROUNDS + "close/", data).status_code == 404
     assert not Action.objects.filter(name="round.closed").exists()
