@@ -2,7 +2,7 @@
 # 3.13, git and make. What the app writes goes under var/, or under DISSENSUS_VAR_DIR.
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test lint bench screenshots lock
+.PHONY: help install install-dev run test lint bench screenshots messages lock
 
 PORT ?= 8000
 TEST_WORKERS ?= 2
@@ -68,6 +68,11 @@ bench: install-dev ## Measure what the documentation claims; a table at the end
 
 screenshots: install-dev ## Make the pictures of the documentation again from the demo study
 	@$(PYTHON) -m benchmarks.screenshots
+
+# The compiled catalogues are kept beside their sources: only whoever changes a text needs gettext.
+messages: install-dev ## Collect the texts to translate and compile the catalogues (needs gettext)
+	@$(PYTHON) manage.py makemessages -l zh_Hant -l id -i 'tests/*' -i 'benchmarks/*'
+	@cd locale && ../$(PYTHON) ../manage.py compilemessages --verbosity 0
 
 lock: $(PYTHON) ## Resolve the packages again and write both lock files
 	@tools=$$(mktemp -d) && trap 'rm -rf "$$tools"' EXIT && \
