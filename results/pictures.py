@@ -114,6 +114,7 @@ def draw_classes(payload: Payload, address: Address) -> Picture:
         )
         for row in figures.classes
     ]
+    # xgettext:no-python-format
     note = _("splits of pairs labelled at least twice, 95% intervals; in grey the rest")
     return _draw_rows(_("Split rate of each class"), note, rows, figures.axis, is_share=True)
 
@@ -129,6 +130,7 @@ def draw_kappas(payload: Payload, address: Address) -> Picture:
         for entry in (*figures.shared_kappas, *figures.machine_kappas)
         if entry.pairs
     ]
+    # xgettext:no-python-format
     note = _("Cohen’s κ, nominal, 95% intervals over queries")
     return _draw_rows(_("Two annotators"), note, rows, 1.0)
 
@@ -143,6 +145,7 @@ def draw_over_time(payload: Payload, address: Address) -> Picture:
         for row in payload["over_time"]
     ]
     axis = max((row["interval95"][1] for row in payload["over_time"] if row["pairs"]), default=1.0)
+    # xgettext:no-python-format
     note = _("splits of pairs, by the moment of their last label, 95% intervals")
     return _draw_rows(_("Splits over time"), note, rows, axis or 1.0, is_share=True)
 

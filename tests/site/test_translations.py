@@ -1,4 +1,4 @@
-"""The catalogues of Traditional Chinese and Indonesian."""
+"""The catalogues of Traditional Chinese and Indonesian, and pages that speak them."""
 
 import re
 from collections import Counter
@@ -6,12 +6,18 @@ from gettext import GNUTranslations
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
+from studies.models import User
+from tests.cast import Cast
+from tests.pages import log_in
 from tests.site.catalogues import Message, read_catalogue
 
 LOCALE = Path(__file__).resolve().parent.parent.parent / "locale"
 CATALOGUES = {"zh-hant": "zh_Hant", "id": "id"}
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sd]|%%|\{\w*(?:[!:][^{}]*)?\}")
+ENOUGH = 0.95
 TAG = re.compile(r"</?\w+[^>]*>")
 
 each_language = pytest.mark.parametrize("locale", CATALOGUES.values())
@@ -26,6 +32,14 @@ def translated(locale: str) -> list[Message]:
     return [message for message in messages if message.is_translated]
 
 
+def say(language: str, msgid: str) -> str:
+    """What the source of the language's catalogue says for a text, which must be translated."""
+    if language == "en":
+        return msgid
+    found = [message for message in translated(CATALOGUES[language]) if message.msgid == msgid]
+    return found[0].msgstr[0]
+
+
 def find(pattern: re.Pattern[str], text: str) -> Counter[str]:
     return Counter(pattern.findall(text))
 
@@ -34,6 +48,13 @@ def find(pattern: re.Pattern[str], text: str) -> Counter[str]:
 def test_no_translation_is_a_guess_from_a_similar_text(locale: str) -> None:
     messages = read_catalogue(catalogue(locale, "po"))
     assert [message.msgid for message in messages if "fuzzy" in message.flags] == []
+
+
+@pytest.mark.parametrize("locale", ["zh_Hant"])
+def test_nearly_every_text_is_translated(locale: str) -> None:
+    """A text that came late shows in English for a while; that must not stop other work."""
+    messages = read_catalogue(catalogue(locale, "po"))
+    assert len(translated(locale)) >= ENOUGH * len(messages)
 
 
 @each_language
@@ -79,3 +100,34 @@ def test_the_compiled_catalogue_says_what_its_source_says(locale: str) -> None:
     header = compiled.pop("")
     assert "nplurals=1" in header
     assert compiled == source
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hant"])
+def test_a_page_speaks_the_language_that_the_browser_asks_for(
+    client: Client, db: None, language: str
+) -> None:
+    page = client.get(reverse("login"), headers={"accept-language": f"{language},de;q=0.5"})
+    assert f'<html lang="{language}"' in page.content.decode()
+    assert say(language, "User name") in page.content.decode()
+
+
+@pytest.mark.parametrize("asked", ["zh-TW", "zh-Hant-TW", "zh-HK"])
+def test_browsers_of_taiwan_and_hong_kong_get_traditional_chinese(
+    client: Client, db: None, asked: str
+) -> None:
+    page = client.get(reverse("login"), headers={"accept-language": f"{asked},en;q=0.8"})
+    assert '<html lang="zh-hant"' in page.content.decode()
+
+
+def test_a_language_that_is_not_spoken_gets_english(client: Client, db: None) -> None:
+    page = client.get(reverse("login"), headers={"accept-language": "de"})
+    assert '<html lang="en"' in page.content.decode()
+
+
+@pytest.mark.parametrize("language", ["zh-hant"])
+def test_the_language_of_the_account_wins_over_the_browsers(cast: Cast, language: str) -> None:
+    User.objects.filter(pk=cast.ana.user_id).update(language=language)
+    address = reverse("studies:study", args=[cast.study.slug])
+    page = log_in(cast.ana).get(address, headers={"accept-language": "en"})
+    assert f'<html lang="{language}"' in page.content.decode()
+    assert say(language, "My labels") in page.content.decode()
