@@ -23,7 +23,7 @@ from studies.models import (
     Study,
     User,
 )
-from studies.services.imports import ImportReport, import_study, read_study
+from studies.services.imports import ImportRefused, ImportReport, import_study, read_study
 from tests.studies.study_folders import HELP, STUDY, corpus, help_study, write_folder
 
 pytestmark = pytest.mark.django_db
@@ -279,3 +279,31 @@ def test_progress_goes_up_to_the_end(tmp_path: Path) -> None:
     import_study(plan, progress=watch)
     assert seen
     assert all(0 <= done <= total for done, total in seen)
+
+
+def test_documents_come_in_as_they_were_when_they_were_checked(tmp_path: Path) -> None:
+    folder = help_study(tmp_path)
+    plan = read_study(folder)
+    write_folder(folder, {"corpus.jsonl": "no JSON at all\n"})
+    assert import_study(plan).tally("documents").new == 4
+    assert Document.objects.get(external_id="d3").body.text == "Text of d3."
+
+
+def test_a_plan_can_be_tried_before_it_is_imported(tmp_path: Path) -> None:
+    plan = read_study(help_study(tmp_path))
+    import_study(plan, dry_run=True)
+    assert not Document.objects.exists()
+    import_study(plan)
+    assert Document.objects.count() == 4
+
+
+def test_an_image_that_changes_before_it_is_stored_is_refused(tmp_path: Path) -> None:
+    folder = help_study(tmp_path, corpus_jsonl=corpus("d1", "d2", "d3"))
+    plan = read_study(write_folder(folder, {"images/d4.png": png()}))
+    write_folder(folder, {"images/d4.png": png("blue")})
+    with pytest.raises(ImportRefused) as caught:
+        import_study(plan)
+    assert [str(p) for p in caught.value.report.refusals] == [
+        "images/d4.png: the file changed while the study was imported"
+    ]
+    assert not Study.objects.exists()

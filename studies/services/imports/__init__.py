@@ -6,7 +6,6 @@ from typing import Protocol
 
 from django.db.backends.utils import CursorWrapper
 
-from studies.formats.problems import Problems
 from studies.models import Study, User
 from studies.services.imports.documents import add_documents
 from studies.services.imports.fetching import FetchedImages
@@ -101,24 +100,8 @@ def _add_contents(
         # Its rubric was refused; rounds and labels have nothing to be checked against.
         report.raise_if_refused()
     add_queries(cursor, study, plan, report, watch)
-    _add_documents(cursor, study, plan, report, watch)
+    add_documents(cursor, study=study, documents=plan.documents, report=report, watch=watch)
     add_runs(cursor, study, plan, report, watch)
     add_pairs(cursor, study, plan, report, watch)
     add_controls(cursor, study, plan, report)
     add_rounds(cursor, study, plan, report)
-
-
-def _add_documents(
-    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
-) -> None:
-    # The files were read once without a fault; one that changed meanwhile is refused here.
-    problems = Problems()
-    add_documents(
-        cursor,
-        study=study,
-        documents=plan.documents(problems),
-        report=report,
-        watch=watch,
-    )
-    for problem in problems.items:
-        report.refuse("documents", problem.file, problem.line, problem.reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,14 @@ from studies.models import Study
 from studies.services.imports.fetching import FetchedImages, FetchRefused
 from studies.services.imports.images import image_fault, image_name, store_image
 from studies.services.imports.report import ImportReport
-from studies.services.imports.staging import EXTERNAL_ID, Watch, fetch, refresh_statistics, stage
+from studies.services.imports.staging import (
+    EXTERNAL_ID,
+    Spool,
+    Watch,
+    fetch,
+    refresh_statistics,
+    stage_chunks,
+)
 
 
 class StagedDocument(NamedTuple):
@@ -29,6 +36,14 @@ class StagedDocument(NamedTuple):
     file: str
     image: Path | None = None
     stored: str = ""
+
+
+class StoredImage(NamedTuple):
+    """An image to be stored, under which name, and the file of the folder that it stands in."""
+
+    path: Path
+    name: str
+    file: str
 
 
 def read_documents(
@@ -184,11 +199,59 @@ RETURNING document_id
 """
 
 
+class SpooledDocuments:
+    """The documents of a folder, read once: their rows, and the images that some of them are."""
+
+    def __init__(self) -> None:
+        self._spool = Spool()
+        self._images: list[StoredImage] = []
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return self._spool.count
+
+    def fill(self, documents: Iterable[StagedDocument]) -> None:
+        """Take the documents in as they come; none is held in memory."""
+        self._spool.fill(map(self._row, documents))
+
+    def _row(self, document: StagedDocument) -> tuple[object, ...]:
+        record, name = document.record, document.stored
+        if document.image is not None:
+            name = image_name(document.image)
+            self._images.append(StoredImage(document.image, name, document.file))
+        return (
+            record.doc_id,
+            record.title,
+            record.format,
+            record.effective_date,
+            record.superseded_by or "",
+            record.url or "",
+            Jsonb(record.metadata) if record.metadata else "{}",
+            record.text,
+            name,
+            document.file,
+            record.line,
+        )
+
+    def stage(self, cursor: CursorWrapper, watch: Watch) -> None:
+        """Copy the rows into the table `staged_document`."""
+        stage_chunks(cursor, "staged_document", COLUMNS, watch.spool(self._spool, "documents"))
+
+    def store_images(self, report: ImportReport) -> None:
+        """Store the images; one that is not what it was when it was read is refused."""
+        for image in self._images:
+            if store_image(image.path) != image.name:
+                report.refuse(
+                    "documents", image.file, None, "the file changed while the study was imported"
+                )
+
+
 def add_documents(
     cursor: CursorWrapper,
     *,
     study: Study,
-    documents: Iterable[StagedDocument],
+    documents: SpooledDocuments,
     report: ImportReport,
     watch: Watch,
 ) -> None:
@@ -196,9 +259,9 @@ def add_documents(
 
     One that differs from the study's is a conflict, and none is added.
     """
-    name_image = image_name if report.dry_run else store_image
-    rows = watch.rows((_row(d, name_image) for d in documents), "documents")
-    read = stage(cursor, "staged_document", COLUMNS, rows)
+    if not report.dry_run:
+        documents.store_images(report)
+    documents.stage(cursor, watch)
     values = {"study": study.pk}
     conflicts = fetch(cursor, FIND_CONFLICTS, values)
     for file, line, doc_id, differing in conflicts:
@@ -207,24 +270,7 @@ def add_documents(
     new = _write(cursor, values)
     if new:
         refresh_statistics(cursor, "studies_document", "studies_documenttext")
-    report.count("documents", read=read, new=new)
-
-
-def _row(document: StagedDocument, name_image: Callable[[Path], str]) -> tuple[object, ...]:
-    record = document.record
-    return (
-        record.doc_id,
-        record.title,
-        record.format,
-        record.effective_date,
-        record.superseded_by or "",
-        record.url or "",
-        Jsonb(record.metadata),
-        record.text,
-        name_image(document.image) if document.image else document.stored,
-        document.file,
-        record.line,
-    )
+    report.count("documents", read=documents.count, new=new)
 
 
 def _write(cursor: CursorWrapper, values: dict[str, int]) -> int:

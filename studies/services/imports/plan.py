@@ -25,7 +25,11 @@ from studies.formats.runs import pool_runs, read_run
 from studies.formats.study import read_study_file
 from studies.formats.text import open_source
 from studies.services.imports.checks import check_plan
-from studies.services.imports.documents import StagedDocument, read_documents
+from studies.services.imports.documents import (
+    SpooledDocuments,
+    StagedDocument,
+    read_documents,
+)
 from studies.services.imports.fetching import FetchedImages
 from studies.services.imports.report import (
     KEPT_PROBLEMS,
@@ -84,8 +88,8 @@ FindKnown = Callable[[StudyFile], KnownStudy | None]
 class StudyPlan:
     """What a folder holds, free of faults that can be seen without the study it goes into.
 
-    Documents are not held: `documents` reads them again, one by one. `rubrics` are by version
-    number, `absent_queries` and `absent_documents` are left for the study to explain.
+    Documents are held outside of memory. `rubrics` are by version number, `absent_queries` and
+    `absent_documents` are left for the study to explain.
     """
 
     folder: StudyFolder
@@ -96,16 +100,12 @@ class StudyPlan:
     pool: list[PooledPair] = field(default_factory=list)
     controls: list[ControlRecord] = field(default_factory=list)
     state: StudyState | None = None
-    document_count: int = 0
+    documents: SpooledDocuments = field(default_factory=SpooledDocuments)
     absent_queries: list[Absent] = field(default_factory=list)
     absent_documents: list[Absent] = field(default_factory=list)
     images: FetchedImages | None = None
     known: KnownStudy | None = None
     report: ImportReport = field(default_factory=lambda: ImportReport(""))
-
-    def documents(self, problems: Problems) -> Iterator[StagedDocument]:
-        """The folder's documents, read anew."""
-        return read_documents(self.folder, problems, self.images)
 
     @property
     def queries_file(self) -> str:
@@ -119,7 +119,7 @@ class StudyPlan:
     def rows(self) -> int:
         """How many rows the import will look at, for a progress bar."""
         hits = sum(len(run.hits) for run in self.runs)
-        return len(self.queries) + self.document_count + hits + len(self.pool)
+        return len(self.queries) + self.documents.count + hits + len(self.pool)
 
 
 def read_study(
@@ -298,15 +298,23 @@ def _read_rest(plan: StudyPlan) -> None:
 
 
 def _read_documents(plan: StudyPlan) -> None:
-    """Read every document once to see that all can be read, and which pooled ones are there."""
+    """Read every document, and see which pooled ones are not there."""
     missing = {pair.doc_id for pair in plan.pool} | {c.doc_id for c in plan.controls}
     with _reading(plan.report, "documents"):
-        for document in plan.documents(plan.report.problems):
-            plan.document_count += 1
-            missing.discard(document.record.doc_id)
+        documents = read_documents(plan.folder, plan.report.problems, plan.images)
+        plan.documents.fill(_without_found(documents, missing))
     if plan.settings.documents == "required":
         plan.absent_documents = list(_absent_documents(plan, missing))
     plan.absent_queries = list(_absent_queries(plan))
+
+
+def _without_found(
+    documents: Iterable[StagedDocument], missing: set[str]
+) -> Iterator[StagedDocument]:
+    """The same documents; their ids leave what is `missing` as they go by."""
+    for document in documents:
+        missing.discard(document.record.doc_id)
+        yield document
 
 
 def _absent_documents(plan: StudyPlan, missing: set[str]) -> Iterator[Absent]:

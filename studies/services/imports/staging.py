@@ -4,18 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 from typing import Any
+from weakref import finalize
 
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
+from psycopg.copy import Copy, FileWriter
 
 from studies.services.imports.report import Progress, no_progress
 
 REPORT_EVERY = 2000
+CHUNK = 256 * 1024
 
 EXTERNAL_ID = 'text COLLATE "C"'
 """The type of a staged external id: compared byte for byte, as the study's own are."""
+
+
+COPY = sql.SQL("COPY {} FROM STDIN")
+# The planner knows nothing of a table just filled, and would nest loops over it.
+ANALYZE = sql.SQL("ANALYZE {}")
+
+
+class Spool:
+    """Rows set aside in a temporary file, in the form in which COPY takes them.
+
+    What was read and checked once is staged from here without being read again. The file goes
+    when the spool does.
+    """
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - closed with the spool
+        finalize(self, self._file.close)
+        self.count = 0
+
+    def fill(self, rows: Iterable[Sequence[object]]) -> None:
+        """Add rows after those that are here already."""
+        with connection.cursor() as cursor, Copy(cursor.cursor, writer=FileWriter(self._file)) as c:
+            for row in rows:
+                c.write_row(row)
+                self.count += 1
+
+    def chunks(self) -> Iterator[bytes]:
+        """All of it, some hundred kilobytes at a time."""
+        self._file.seek(0)
+        while chunk := self._file.read(CHUNK):
+            yield chunk
 
 
 def stage(
@@ -29,6 +64,28 @@ def stage(
     Returns their number. The table lives until the transaction ends or the name is staged
     again.
     """
+    name = _make_table(cursor, table, columns)
+    count = 0
+    with cursor.copy(COPY.format(name)) as copy:
+        for row in rows:
+            copy.write_row(row)
+            count += 1
+    cursor.execute(ANALYZE.format(name))
+    return count
+
+
+def stage_chunks(
+    cursor: CursorWrapper, table: str, columns: Mapping[str, str], chunks: Iterable[bytes]
+) -> None:
+    """As `stage`, with the rows of a spool."""
+    name = _make_table(cursor, table, columns)
+    with cursor.copy(COPY.format(name)) as copy:
+        for chunk in chunks:
+            copy.write(chunk)
+    cursor.execute(ANALYZE.format(name))
+
+
+def _make_table(cursor: CursorWrapper, table: str, columns: Mapping[str, str]) -> sql.Identifier:
     name = sql.Identifier(table)
     cursor.execute(sql.SQL("DROP TABLE IF EXISTS pg_temp.{}").format(name))
     cursor.execute(
@@ -40,14 +97,7 @@ def stage(
             ),
         )
     )
-    count = 0
-    with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
-        for row in rows:
-            copy.write_row(row)
-            count += 1
-    # The planner knows nothing of a table just filled, and would nest loops over it.
-    cursor.execute(sql.SQL("ANALYZE {}").format(name))
-    return count
+    return name
 
 
 def materialise(cursor: CursorWrapper, table: str, query: str, values: Mapping[str, Any]) -> None:
@@ -91,6 +141,12 @@ class Watch:
             self._done += 1
             if self._done % REPORT_EVERY == 0:
                 self._progress(min(self._done, self._total), self._total, message)
+
+    def spool(self, spool: Spool, message: str) -> Iterator[bytes]:
+        """The chunks of a spool, its rows counted at the end."""
+        self._progress(self._done, self._total, message)
+        yield from spool.chunks()
+        self._done += spool.count
 
 
 class _Undo(Exception):
