@@ -12,20 +12,22 @@ from results.selectors.materials import NARROW_ROWS
 from studies.formats.records import DROPPED, UNSURE, FinalLabelRecord, JudgmentRecord
 from studies.models import Action, Study
 
-JUDGMENT_COLUMNS = {
-    "query_id": "pair__query__external_id",
-    "doc_id": "pair__document__external_id",
-    "query_class": "pair__query__query_class__name",
-    "annotator": "annotator__name",
-    "round": "round__name",
-    "rubric_version": "rubric_version__number",
-    "decided_by": "decided_by__name",
-    "clause": "clause__name",
-    "notes": "note",
-    "source": "source",
-    "active_seconds": "active_seconds",
-    "judged_at": "judged_at",
-}
+# In the order of the fields of `JudgmentRecord`, between which the line stands.
+JUDGMENT_COLUMNS = (
+    "pair__query__external_id",
+    "pair__document__external_id",
+    "annotator__name",
+    "grade",
+    "decided_by__name",
+    "clause__name",
+    "note",
+    "round__name",
+    "rubric_version__number",
+    "source",
+    "active_seconds",
+    "judged_at",
+    "pair__query__query_class__name",
+)
 JUDGMENT_ORDER = (
     "pair__query__external_id",
     "pair__document__external_id",
@@ -62,12 +64,15 @@ def stream_judgments(study: Study) -> Iterator[JudgmentRecord]:
     rows = (
         Judgment.objects.filter(round__study=study)
         .order_by(*JUDGMENT_ORDER)
-        .values_list("grade", *JUDGMENT_COLUMNS.values())
+        .values_list(*JUDGMENT_COLUMNS)
     )
-    for grade, *values in rows.iterator(NARROW_ROWS):
+    for query_id, doc_id, annotator, grade, dimension, clause, note, *rest in rows.iterator(
+        NARROW_ROWS
+    ):
         relevance = UNSURE if grade is None else str(grade)
-        fields: dict[str, Any] = dict(zip(JUDGMENT_COLUMNS, values, strict=True))
-        yield JudgmentRecord(relevance=relevance, line=0, **fields)
+        yield JudgmentRecord(
+            query_id, doc_id, annotator, relevance, dimension, clause, note, 0, *rest
+        )
 
 
 def stream_final_labels(study: Study) -> Iterator[FinalLabelRecord]:

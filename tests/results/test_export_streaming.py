@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from psycopg import ServerCursor
 
 from annotation.models import Judgment
-from results.selectors import labels
+from results.selectors import labels, records
 from results.services.exports import KINDS, ExportRefused, stream_export, write_export
 from studies.models import Action
 from studies.services.log import record_action
@@ -121,6 +122,25 @@ def test_lines_leave_before_all_rows_are_read(cast: Cast, few_rows_at_once, monk
     assert next(stream) == b"q1 0 q1-d1 1\n"
     assert read == ["q1", "q1", "q1", "q2"]
     stream.close()
+
+
+def test_judgments_are_fetched_some_at_a_time(cast: Cast, few_rows_at_once, monkeypatch):
+    judge_all(cast, ana=[1] * 9, ben=[1] * 9)
+    fetched: list[int] = []
+    fetchmany = ServerCursor.fetchmany
+
+    def watched(self, size):
+        fetched.append(size)
+        return fetchmany(self, size)
+
+    monkeypatch.setattr(ServerCursor, "fetchmany", watched)
+    monkeypatch.setattr(records, "NARROW_ROWS", 2)
+    stream = stream_export(cast.study, "judgments")
+    assert next(stream).startswith(b"query_id,")
+    assert next(stream).startswith(b"q1,q1-d1,")
+    assert fetched == [2]
+    assert len(list(stream)) == 17
+    assert fetched == [2] * 10
 
 
 @pytest.mark.parametrize("kind", STREAMED)
