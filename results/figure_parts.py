@@ -133,6 +133,7 @@ class DirectionEntry:
     pairs: int
     a_higher: int
     b_higher: int
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,11 @@ class AnnotatorEntry:
     active_seconds: float | None
     timed: int
     labels: Sequence[LabelShare]
+
+    @property
+    def link(self) -> Link:
+        """The splits of the pairs that this one labelled; a machine's are not among them."""
+        return () if self.is_machine else (("annotator", self.name),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +247,8 @@ class Figures:
     target: TargetOutcome | None = None
     third_votes: Sequence[ThirdVote] = ()
     is_over_time: bool = False
+    seconds_per_pair: float | None = None
+    timed_pairs: int = 0
     main_cause: MainCause | None = None
 
     @property

@@ -41,7 +41,7 @@ SHOWN_QUERIES = 10
 
 def read_figures(payload: Payload) -> Figures:
     names = {str(grade["value"]): grade["name"] for grade in payload["grades"]}
-    axis = _find_axis(payload["classes"])
+    axis = find_axis(payload["classes"], "interval95", "rest_interval95")
     splits = payload["splits"]
     return Figures(
         diagnosis=read_diagnosis(payload),
@@ -81,6 +81,8 @@ def read_figures(payload: Payload) -> Figures:
         target=_read_target(payload["targets"]),
         third_votes=[_read_third_vote(row) for row in payload["third_vote"]],
         is_over_time=len(payload["over_time"]) > 1,
+        seconds_per_pair=payload["time"]["median_of_pairs"],
+        timed_pairs=payload["time"]["pairs"],
         main_cause=_find_main_cause(payload.get("final_labels")),
     )
 
@@ -170,7 +172,7 @@ def _read_kappa(entry: Payload, grades: Sequence[str]) -> KappaEntry:
         reason=wording.as_words(entry.get("reason")),
         grades=grades,
         heat=_read_heat(entry["confusion"], grades),
-        mark=_place(entry["nominal"], interval, 1.0),
+        mark=place_mark(entry["nominal"], interval, 1.0),
     )
 
 
@@ -184,7 +186,8 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
                     count,
                     tint(count, most),
                     agrees=column == place,
-                    link=_find_ends(grades[place], grades[column]),
+                    link=_find_ends(grades[place], grades[column])
+                    + ((("alike", "1"),) if column == place else ()),
                 )
                 for column, count in enumerate(row)
             ],
@@ -217,17 +220,17 @@ def _read_class(row: Payload, axis: float) -> ClassEntry:
         rest_rate=row["rest_rate"],
         rest_interval=rest_interval,
         fisher_p=row["fisher_p"],
-        mark=_place(row["rate"], interval, axis),
-        rest_mark=_place(row["rest_rate"], rest_interval, axis),
+        mark=place_mark(row["rate"], interval, axis),
+        rest_mark=place_mark(row["rest_rate"], rest_interval, axis),
         verdict=row.get("verdict", ""),
         tag=wording.as_words(TAGS.get(row.get("verdict", ""))),
         link=() if row["class"] is None else (("class", row["class"]),),
     )
 
 
-def _find_axis(classes: Sequence[Payload]) -> float:
-    """The end of the common axis: the next tenth above every interval."""
-    ends = [row[key][1] for row in classes for key in ("interval95", "rest_interval95") if row[key]]
+def find_axis(rows: Sequence[Payload], *keys: str) -> float:
+    """The end of the common axis: the next tenth above every interval that these keys hold."""
+    ends = [row[key][1] for row in rows for key in keys if row[key]]
     return min(max(ceil(10 * max(ends, default=0.1)) / 10, 0.1), 1.0)
 
 
@@ -238,7 +241,16 @@ def _read_dimension(row: Payload, splits: int) -> DimensionEntry:
 
 def _read_direction(row: Payload) -> DirectionEntry:
     name = _("without a class") if row["class"] is None else row["class"]
-    return DirectionEntry(row["a"], row["b"], name, row["pairs"], row["a_higher"], row["b_higher"])
+    between = (("annotator", row["a"]), ("annotator", row["b"]))
+    return DirectionEntry(
+        a=row["a"],
+        b=row["b"],
+        query_class=name,
+        pairs=row["pairs"],
+        a_higher=row["a_higher"],
+        b_higher=row["b_higher"],
+        link=between if row["class"] is None else (("class", row["class"]), *between),
+    )
 
 
 def _read_annotator(row: Payload, names: Mapping[str, str]) -> AnnotatorEntry:
@@ -257,7 +269,7 @@ def _read_bounds(interval: Sequence[float] | None) -> Bounds:
     return None if interval is None else (interval[0], interval[1])
 
 
-def _place(value: float | None, interval: Bounds, axis: float) -> Mark | None:
+def place_mark(value: float | None, interval: Bounds, axis: float) -> Mark | None:
     """Where a value stands on the axis from 0; what lies below 0 stands at its end."""
     if value is None:
         return None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -30,6 +31,8 @@ from studies.formats.tables import write_csv
 from studies.models import Dimension, Member, Study
 
 PAIRS_PER_PAGE = 20
+# Moments outside of these are no label's, and some cannot be told in every time zone.
+FIRST_YEAR, LAST_YEAR = 1970, 9000
 SHOWN_GROUPS = 12
 GRADE = re.compile(r"-?[0-9]{1,4}")
 CSV_HEADER = (
@@ -109,6 +112,9 @@ class PairsPage:
             "query": self.wanted.query,
             "low": self.wanted.low,
             "high": self.wanted.high,
+            "from": self.wanted.since and self.wanted.since.isoformat(),
+            "to": self.wanted.until and self.wanted.until.isoformat(),
+            "alike": "1" if self.wanted.alike else None,
         }
         return [(name, value) for name, value in named.items() if value is not None]
 
@@ -120,6 +126,9 @@ class PairsPage:
             "query": _("query %(value)s"),
             "low": _("lowest grade %(value)s"),
             "high": _("highest grade %(value)s"),
+            "from": _("last label from %(value)s"),
+            "to": _("last label to %(value)s"),
+            "alike": _("labelled alike"),
         }
         return ", ".join(names[name] % {"value": value} for name, value in self.further)
 
@@ -192,7 +201,8 @@ def read_wanted(query: QueryDict, study: Study) -> Wanted:
 
 def choose(query: QueryDict, choices: Choices) -> Wanted:
     """The filters of an address. Raises Http404 for what is not among the choices and for grades
-    that are no numbers; a query id that the study does not have finds nothing."""
+    that are no numbers, or moments that are none; a query id that the study does not have finds
+    nothing."""
     query_class = query.get("class") or None
     dimensions = list(dict.fromkeys(filter(None, query.getlist("dimension"))))[:2]
     annotators = tuple(dict.fromkeys(filter(None, query.getlist("annotator"))))
@@ -212,6 +222,9 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
         query=query.get("query") or None,
         low=_read_grade(query.get("low", "")),
         high=_read_grade(query.get("high", "")),
+        since=_read_moment(query.get("from", "")),
+        until=_read_moment(query.get("to", "")),
+        alike=query.get("alike") == "1",
     )
 
 
@@ -221,6 +234,18 @@ def _read_grade(text: str) -> int | None:
     if not GRADE.fullmatch(text):
         raise Http404("Grades are whole numbers.")
     return int(text)
+
+
+def _read_moment(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Http404("Moments are written as ISO 8601.") from error
+    if moment.tzinfo is None or not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise Http404("Moments name their offset from UTC.")
+    return moment
 
 
 def place_groups(groups: Sequence[SplitGroup]) -> Iterator[GroupEntry]:

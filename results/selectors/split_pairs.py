@@ -1,4 +1,5 @@
-"""Pairs that split, in groups of those that split alike, the largest group first.
+"""Pairs that split, in groups of those that split alike, the largest group first; or, where that
+is asked for, those that got the same label from all who labelled them.
 
 The labels are those that the report of the scope speaks of: people's, on pairs of the pool,
 without surplus labels, and without control pairs unless the scope takes them in.
@@ -7,6 +8,7 @@ without surplus labels, and without control pairs unless the scope takes them in
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -23,7 +25,7 @@ EXCERPT = 900
 SPLITS = """
 WITH label AS (
     SELECT DISTINCT ON (j.pair_id, j.annotator_id)
-        j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id
+        j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id, j.judged_at
     FROM annotation_judgment j
     JOIN unnest(%(rounds)s::bigint[]) WITH ORDINALITY AS r (id, place) ON r.id = j.round_id
     JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
@@ -38,7 +40,7 @@ WITH label AS (
         AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
         AND CASE WHEN %(with_controls)s THEN p.pool_rank IS NOT NULL OR k.pair_id IS NOT NULL
                  ELSE p.pool_rank IS NOT NULL AND k.pair_id IS NULL END
-        AND (NOT %(is_current)s OR EXISTS (
+        AND (NOT %(is_current)s OR %(alike)s OR EXISTS (
             SELECT FROM results_pairoutcome o WHERE o.pair_id = p.id AND o.distance > 0))
         AND (%(rubric)s::int IS NULL
             OR j.rubric_version_id IN (
@@ -54,7 +56,13 @@ spread AS (
     SELECT pair_id, min(grade) AS low, max(grade) AS high
     FROM label
     GROUP BY pair_id
-    HAVING min(grade) <> max(grade)
+    HAVING CASE WHEN %(alike)s THEN min(grade) = max(grade) AND count(grade) > 1
+                ELSE min(grade) <> max(grade) END
+        AND (%(since)s::timestamptz IS NULL
+            OR max(judged_at) FILTER (WHERE grade IS NOT NULL) >= %(since)s::timestamptz)
+        AND (%(until)s::timestamptz IS NULL
+            OR max(judged_at) FILTER (WHERE grade IS NOT NULL)
+                < %(until)s::timestamptz + interval '1 second')
         AND (%(low)s::int IS NULL OR min(grade) = %(low)s)
         AND (%(high)s::int IS NULL OR max(grade) = %(high)s)
 ),
@@ -67,6 +75,8 @@ split AS (
     LEFT JOIN studies_dimension d ON d.id = l.decided_by_id
     GROUP BY s.pair_id, s.low, s.high
     HAVING (%(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s))
+        AND (%(annotator)s::text IS NULL
+            OR bool_or(l.name = %(annotator)s AND l.grade IS NOT NULL))
         AND (%(other_dimension)s::text IS NULL OR bool_or(d.name = %(other_dimension)s))
 )
 """
@@ -131,10 +141,13 @@ ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C",
 class Wanted:
     """Which splits are asked for; what is left empty does not narrow.
 
-    With `annotators` only their labels are looked at, so the splits are those among them.
+    With two or more `annotators` only their labels are looked at, so the splits are those among
+    them; with one, the splits are those of the pairs that this one labelled.
     `dimension` asks for splits in which at least one label cites it, `other_dimension` for
     another label that cites that; `low` and `high` for the lowest and the highest grade, `query`
-    for those of one query (id), `pair` for that of one pair (key).
+    for those of one query (id), `pair` for that of one pair (key). `since` and `until`, both to
+    the second, bound the moment of a pair's last label. With `alike` the pairs are those that did
+    not split although labelled twice or more.
     """
 
     query_class: str | None = None
@@ -145,6 +158,9 @@ class Wanted:
     query: str | None = None
     low: int | None = None
     high: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +257,17 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "is_current": scope == Scope(),
         "with_controls": scope.with_controls,
         "query_class": wanted.query_class,
-        "annotators": list(wanted.annotators) or None,
+        "annotators": list(wanted.annotators) if len(wanted.annotators) > 1 else None,
+        "annotator": wanted.annotators[0] if len(wanted.annotators) == 1 else None,
         "dimension": wanted.dimension,
         "pair": wanted.pair,
         "other_dimension": wanted.other_dimension,
         "query": wanted.query,
         "low": wanted.low,
         "high": wanted.high,
+        "since": wanted.since,
+        "until": wanted.until,
+        "alike": wanted.alike,
     }
 
 

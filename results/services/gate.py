@@ -34,9 +34,11 @@ from results.selectors.holes import name_holes
 from results.selectors.proposals import count_open_proposals
 from results.selectors.release import get_release_report, read_basis, tell_freshness
 from results.selectors.reports import get_report
+from results.selectors.targets import read_target
 from results.services.final_rechecks import find_concerned_finals
 from results.services.reports import count_changes_since, is_stale
 from results.services.scopes import Scope
+from results.targets import judge_targets
 from studies.models import Action, Member, Round, RubricDraft, Study
 from studies.services.log import record_action
 
@@ -174,7 +176,7 @@ def collect_facts(study: Study) -> Facts:
         holes=name_holes(report.payload["classes"]) if report else (),
         open_ties=_sum_open(ties),
         ties=sum(count.pairs for count in ties),
-        targets=_read_targets(report),
+        targets=_read_targets(study, report),
         dropped=counted["counts"].get("dropped", 0),
         dropped_share=counted["counts"].get("dropped_share"),
         exports=[
@@ -279,19 +281,23 @@ def read_rubric_facts(study: Study) -> RubricFacts:
     )
 
 
-def _read_targets(report: AgreementReport | None) -> list[TargetFacts] | None:
-    """Every two people with the kappa asked of them; None where the study asks for none."""
-    targets = report.payload.get("targets") if report else None
-    if not targets:
+def _read_targets(study: Study, report: AgreementReport | None) -> list[TargetFacts] | None:
+    """Every two people with the kappa asked of them; None where the study asks for none.
+
+    The target is that of today: stored numbers are judged by it, whenever they were computed.
+    """
+    target = read_target(study)
+    if target is None:
         return None
+    kappas = report.payload["cohen_kappa"] if report else []
     return [
         TargetFacts(
             a=row["a"],
             b=row["b"],
             value=row["value"],
-            at_least=target["at_least"],
+            at_least=judged["at_least"],
             is_reached=row["outcome"] == "pass",
         )
-        for target in targets
-        for row in target["pairs"]
+        for judged in judge_targets(kappas, target)
+        for row in judged["pairs"]
     ]

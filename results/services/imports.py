@@ -15,6 +15,7 @@ from annotation.services.imports.state import restore_state
 from results.services.calibration_imports import restore_notes
 from results.services.exports.settings import describe_settings
 from results.services.final_label_imports import add_final_labels
+from results.services.targets import take_over_target
 from studies.formats.records import RoundSpec, RunFile, StudyFile
 from studies.formats.records import RunHit as RunLine
 from studies.models import RunHit, Study, User
@@ -93,6 +94,7 @@ class Collected:
     def __call__(self, study: Study, plan: StudyPlan, *, created: bool) -> None:
         report = plan.report
         moves = created and plan.state is not None
+        take_over_target(study, plan.settings.target, report, created=created)
         if report.tally("pairs").new and not created:
             reopen_grown_claims(study)
         if plan.folder.judgments is not None:

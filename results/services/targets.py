@@ -5,7 +5,10 @@ from decimal import Decimal
 from django.db import transaction
 
 from results.models import AgreementTarget
+from results.selectors.targets import get_target
+from studies.formats.records import TargetSpec
 from studies.models import Member, Study
+from studies.services.imports.report import ImportReport
 from studies.services.log import record_action
 
 
@@ -26,3 +29,21 @@ def remove_target(study: Study, *, by: Member) -> None:
     removed, _by_model = AgreementTarget.objects.filter(study=study).delete()
     if removed:
         record_action(study, "target.removed", user=by.user, member=by)
+
+
+def take_over_target(
+    study: Study, spec: TargetSpec | None, report: ImportReport, *, created: bool
+) -> None:
+    """Give a new study the target that its settings name; a study that is there keeps its own,
+    and the report says so where the file asks for another."""
+    if spec is None:
+        return
+    if created:
+        AgreementTarget.objects.create(study=study, weights=spec.weights, at_least=spec.at_least)
+        return
+    kept = get_target(study)
+    if kept is None or (kept.weights, kept.at_least) != (spec.weights, spec.at_least):
+        said = f"{spec.weights} {spec.at_least}"
+        report.note(
+            "study.yaml", f"target is {kept or 'not set'} in the study and stays so (here: {said})"
+        )

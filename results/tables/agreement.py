@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
+from results.figures import find_axis, place_mark
 from results.tables.making import (
     SLICE,
     Column,
@@ -84,6 +85,28 @@ def machine_kappas(payload: Payload) -> Table:
     return _describe_kappas("machine-kappas", _("People and machines"), payload["machine_kappa"])
 
 
+@make_table("weighted-kappas")
+def weighted_kappas(payload: Payload) -> Table:
+    keys = ("nominal", "linear", "linear_interval95", "quadratic", "quadratic_interval95")
+    rows = [row for row in payload["cohen_kappa"] if row["pairs"]]
+    return Table(
+        "weighted-kappas",
+        _("Weighted κ"),
+        [
+            Column("a", "a", "text"),
+            Column("b", "b", "text"),
+            Column("pairs", _("pairs")),
+            Column("nominal", _("nominal"), "ratio"),
+            Column("linear", _("linear"), "ratio"),
+            Column("linear_interval95", _("interval"), "interval"),
+            Column("quadratic", _("quadratic"), "ratio"),
+            Column("quadratic_interval95", _("interval"), "interval"),
+        ],
+        pick(rows, "a", "b", "pairs", *keys),
+        links=[name_two(row) for row in rows],
+    )
+
+
 @make_table("confusions")
 def confusions(payload: Payload) -> Table:
     scale = [grade["value"] for grade in payload["grades"]]
@@ -124,7 +147,9 @@ def class_agreement(payload: Payload) -> Table:
         ],
         [[name_class(row["class"]), *values, _explain(row)] for row, values in beside(rows, keys)],
         note=_("Krippendorff’s α, nominal, over the pairs labelled at least twice"),
-        links=[(("class", row["class"]),) if row["class"] else () for row in rows],
+        links=[
+            (("class", row["class"]),) if row["class"] and row["splits"] else () for row in rows
+        ],
     )
 
 
@@ -147,13 +172,16 @@ def rubric_versions(payload: Payload) -> Table:
         ],
         pick(rows, "rubric_version", "judgments", *SLICE),
         note=_("labels given under a version, compared among themselves"),
-        links=[(("rubric", str(row["rubric_version"])),) for row in rows],
+        links=[
+            (("rubric", str(row["rubric_version"])),) if row["splits"] else () for row in rows
+        ],
     )
 
 
 @make_table("over-time")
 def over_time(payload: Payload) -> Table:
     rows = payload["over_time"]
+    axis = find_axis(rows, "interval95")
     return Table(
         "over-time",
         _("Agreement over time"),
@@ -164,6 +192,9 @@ def over_time(payload: Payload) -> Table:
         ],
         [[_day(row["from"]), _day(row["to"]), *values] for row, values in beside(rows, SLICE)],
         note=_("pairs in equal parts by the moment of their last label, UTC"),
+        marks=[place_mark(row["rate"], row["interval95"], axis) for row in rows],
+        axis=axis,
+        links=[(("from", row["from"]), ("to", row["to"])) if row["splits"] else () for row in rows],
     )
 
 

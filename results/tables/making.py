@@ -11,6 +11,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext_lazy as _
 
 from results import wording
+from results.figure_parts import Mark
 from studies.formats.spreadsheets import neutralise
 from studies.formats.tables import write_csv
 
@@ -75,11 +76,13 @@ class Row:
     head: Cell
     cells: Sequence[Cell]
     link: Link
+    mark: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`links` goes with `rows`, one for each, or is empty."""
+    """`links` and `marks` go with `rows`, one for each, or are empty. Marks are drawn beside the
+    rows on an axis from 0 to `axis`, a share."""
 
     name: str
     title: Any
@@ -87,11 +90,14 @@ class Table:
     rows: Sequence[Sequence[Value]]
     note: Any = ""
     links: Sequence[Link] = ()
+    marks: Sequence[Mark | None] = ()
+    axis: float = 1.0
 
     @property
     def shown(self) -> Iterator[Row]:
         links = self.links or [()] * len(self.rows)
-        for row, link in zip(self.rows, links, strict=True):
+        marks = self.marks or [None] * len(self.rows)
+        for row, link, mark in zip(self.rows, links, marks, strict=True):
             head, *cells = (
                 Cell(
                     "" if value is None and not column.is_number else SHOWN[column.kind](value),
@@ -99,7 +105,7 @@ class Table:
                 )
                 for column, value in zip(self.columns, row, strict=True)
             )
-            yield Row(head, cells, link)
+            yield Row(head, cells, link, mark)
 
 
 TABLES: dict[str, Make] = {}

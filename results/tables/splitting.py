@@ -171,7 +171,7 @@ def dimensions(payload: Payload) -> Table:
             for row, values in beside(rows, SLICE)
         ],
         note=_("the pairs of which at least one label cites the dimension"),
-        links=[(("dimension", row["dimension"]),) for row in rows],
+        links=[(("dimension", row["dimension"]),) if row["splits"] else () for row in rows],
     )
 
 
@@ -261,6 +261,25 @@ def third_vote(payload: Payload) -> Table:
             for row in payload["third_vote"]
             for run in row["runs"]
             for measure in measures
+        ],
+    )
+
+
+@make_table("third-vote-labels")
+def third_vote_labels(payload: Payload) -> Table:
+    return Table(
+        "third-vote-labels",
+        _("Labels of the class"),
+        [
+            Column("class", _("class"), "text"),
+            Column("grade", _("grade"), "text"),
+            Column("lower", _("lower reading")),
+            Column("higher", _("higher reading")),
+        ],
+        [
+            [row["class"], grade, row["lower"].get(grade, 0), row["higher"].get(grade, 0)]
+            for row in payload["third_vote"]
+            for grade in sorted({*row["lower"], *row["higher"]}, key=int)
         ],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Literal
 
 DocumentFormat = Literal["text", "markdown", "html", "image"]
@@ -24,6 +25,8 @@ ORDERINGS: tuple[Ordering, ...] = ("by_query", "mixed")
 DocumentsRule = Literal["required", "optional"]
 ConsensusRule = Literal["plurality", "unanimous"]
 CONSENSUS_RULES: tuple[ConsensusRule, ...] = ("plurality", "unanimous")
+TargetWeights = Literal["nominal", "linear", "quadratic"]
+TARGET_WEIGHTS: tuple[TargetWeights, ...] = ("nominal", "linear", "quadratic")
 DOCUMENTS_RULES: tuple[DocumentsRule, ...] = ("required", "optional")
 
 UNSURE = "unsure"
@@ -239,6 +242,14 @@ class RoundSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """What Cohen's kappa of every two annotators is to reach: 0 to 1, two decimals."""
+
+    weights: TargetWeights
+    at_least: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class StudyFile:
     """The settings of a study."""
 
@@ -252,6 +263,7 @@ class StudyFile:
     documents: DocumentsRule = "required"
     consensus: ConsensusRule = "plurality"
     settle_own_pairs: bool = False
+    target: TargetSpec | None = None
     classes: list[ClassSpec] = field(default_factory=list)
     people: list[PersonSpec] = field(default_factory=list)
     rounds: list[RoundSpec] = field(default_factory=lambda: [RoundSpec("main", "main")])

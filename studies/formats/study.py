@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import BinaryIO, Literal, TypeVar
 
 import yaml
@@ -16,11 +17,13 @@ from studies.formats.records import (
     ORDERINGS,
     ROLES,
     ROUND_KINDS,
+    TARGET_WEIGHTS,
     ClassSpec,
     PersonSpec,
     Role,
     RoundSpec,
     StudyFile,
+    TargetSpec,
 )
 from studies.formats.text import check_id
 from studies.formats.yamltext import Section, YamlText, read_yaml, write_yaml
@@ -33,9 +36,12 @@ MAX_SMALL = 1000
 RESERVED_SLUGS = frozenset({"new"})
 SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
+KAPPA = re.compile(r"0(?:\.[0-9]{1,2})?|1(?:\.0{1,2})?")
+
 KEYS = (
     "study", "title", "description", "annotators_per_query", "minimum_votes", "ordering",
-    "depth", "documents", "consensus", "settle_own_pairs", "classes", "people", "rounds",
+    "depth", "documents", "consensus", "settle_own_pairs", "target", "classes", "people",
+    "rounds",
 )  # fmt: skip
 
 SpecT = TypeVar("SpecT", ClassSpec, PersonSpec, RoundSpec)
@@ -69,6 +75,7 @@ def read_study_file(stream: BinaryIO, *, file: str, problems: Problems) -> Study
         documents=top.choice("documents", DOCUMENTS_RULES, "required"),
         consensus=top.choice("consensus", CONSENSUS_RULES, "plurality"),
         settle_own_pairs=top.boolean("settle_own_pairs") or False,
+        target=_target(text, top),
         classes=_specs(text, top, "classes", _class),
         people=_specs(text, top, "people", _person),
         rounds=_specs(text, top, "rounds", _round) or [RoundSpec("main", "main")],
@@ -93,6 +100,18 @@ def _specs(
         names.add(spec.name)
         specs.append(spec)
     return specs
+
+
+def _target(text: YamlText, top: Section) -> TargetSpec | None:
+    if "target" not in top.values:
+        return None
+    section = Section(text, top.values["target"], "the target", ("weights", "at_least"))
+    raw = section.required("at_least")
+    if raw and not KAPPA.fullmatch(raw):
+        section.refuse("at_least", f"the target: at_least is {raw}, not 0 to 1 by hundredths")
+        return None
+    weights = section.choice("weights", TARGET_WEIGHTS, "quadratic")
+    return TargetSpec(weights, Decimal(raw)) if raw else None
 
 
 def _class(text: YamlText, node: yaml.Node) -> ClassSpec:
@@ -163,6 +182,11 @@ def write_study_file(study: StudyFile) -> str:
     Raises ValueError for a text that YAML cannot carry.
     """
     fields: dict[str, object] = {key: getattr(study, key) for key in KEYS[:10]}
+    if study.target:
+        fields["target"] = {
+            "weights": study.target.weights,
+            "at_least": float(study.target.at_least),
+        }
     if study.classes:
         fields["classes"] = [_class_fields(spec) for spec in study.classes]
     if study.people:

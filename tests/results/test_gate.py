@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import CarriedLabel, Judgment
 from results.gate import KEYS
-from results.models import FinalLabel
+from results.models import AgreementTarget, FinalLabel
 from results.services.exports import KINDS
 from results.services.exports.kinds import ExportRequest, TextKind
 from results.services.exports.manifest import Manifest
@@ -34,6 +34,7 @@ from tests.results.releasable import (
 )
 
 GREEN = dict.fromkeys(KEYS, "green")
+LIKE_BEN = [2, 1, 2, 0, 1, 2, 0, 1, 2]
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_too_few_judged_queries_of_a_class(study: Study) -> None:
 def test_a_new_label_makes_old_what_was_counted_and_computing_anew_sets_it_right(
     cast: Cast, study: Study
 ) -> None:
-    judge(cast.main, cast.pairs[8:], cast.uma, [2])
+    judge(cast.main, cast.pairs, cast.uma, LIKE_BEN)
     assert list_codes(study, "queries") == {"measured_before"}
     assert list_codes(study, "holes") == {"diagnosed_before"}
     compute(study)
@@ -70,7 +71,7 @@ def test_a_new_label_makes_old_what_was_counted_and_computing_anew_sets_it_right
 
 
 def test_a_split_of_high_risk_without_a_final_label(cast: Cast, study: Study) -> None:
-    judge(cast.main, cast.pairs[1:2], cast.uma, [2])
+    judge(cast.main, cast.pairs, cast.uma, [2, 2, *LIKE_BEN[2:]])
     compute(study)
     assert {key for key, state in list_states(study).items() if state == "red"} == {"high_risk"}
     make.make_final_label(cast.pairs[1], 1)
@@ -152,15 +153,21 @@ def test_agreement_that_moved_between_the_last_two_calibrations(cast: Cast, stud
     assert list_states(study) == GREEN
 
 
-def test_a_target_that_is_missed_and_one_that_was_never_set(study: Study) -> None:
-    compute(study, reached=False)
+def test_a_target_counts_at_once_and_without_a_new_report(study: Study) -> None:
+    before = study.agreement_reports.get(scope=Scope().key).computed_at
+    AgreementTarget.objects.update(at_least="0.90")
     assert list_codes(study, "targets") == {"target_missed"}
-    report = study.agreement_reports.get(scope=Scope().key)
-    report.payload["targets"] = []
-    report.save()
+    AgreementTarget.objects.all().delete()
     assert list_codes(study, "targets") == {"no_target"}
-    compute(study)
+    AgreementTarget.objects.create(study=study, weights="nominal", at_least="0.80")
     assert list_states(study) == GREEN
+    assert study.agreement_reports.get(scope=Scope().key).computed_at == before
+
+
+def test_labels_that_miss_the_target_turn_the_gate_red(cast: Cast, study: Study) -> None:
+    judge(cast.main, cast.pairs, cast.uma, [0, 0, 1, 1, 2, 2, 1, 1, 0])
+    compute(study)
+    assert list_codes(study, "targets") == {"target_missed"}
 
 
 def test_dropped_pairs_warn_and_then_turn_the_line_red(cast: Cast, study: Study) -> None:
@@ -207,7 +214,7 @@ def test_passing_is_logged_and_holds_until_something_changes(cast: Cast, study: 
     assert told["gate_passed"]["by"] == "lia"
     assert told["gate_passed"]["reason"] == REASON
     assert {row["line"]: row["state"] for row in told["gate_lines"]} == GREEN
-    judge(cast.main, cast.pairs[8:], cast.uma, [2])
+    judge(cast.main, cast.pairs, cast.uma, LIKE_BEN)
     compute(study)
     told = describe_json(study, "judgments")
     assert (told["gate_state"], told["gate_passed"]) == ("green", None)

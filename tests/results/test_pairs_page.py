@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -96,6 +97,8 @@ def test_unsure_is_shown_and_splits_nothing(cast: Cast, lead: Client) -> None:
         ("?class=factual", 1),
         ("?annotator=ana&annotator=ben", 3),
         ("?annotator=ben&annotator=zoe", 1),
+        ("?annotator=zoe", 2),
+        ("?annotator=ben&low=0&high=1", 2),
         ("?dimension=recency", 1),
         ("?dimension=recency&class=factual", 0),
     ],
@@ -112,11 +115,41 @@ def test_filters_stand_in_the_address(cast: Cast, lead: Client, query: str, pair
 
 
 @pytest.mark.parametrize(
-    "query", ["?class=nope", "?annotator=sid", "?dimension=charm", "?round=nope", "?rubric=9"]
+    "query",
+    [
+        "?class=nope",
+        "?annotator=sid",
+        "?dimension=charm",
+        "?round=nope",
+        "?rubric=9",
+        "?from=yesterday",
+        "?to=2026-01-01T00:00:00",
+        "?from=0001-01-01T00:00:00%2B14:00",
+    ],
 )
 @pytest.mark.parametrize("url", [URL, CSV])
 def test_filter_of_nothing_known_is_404(cast: Cast, lead: Client, url: str, query: str) -> None:
     assert lead.get(url + query).status_code == 404
+
+
+def test_pairs_that_did_not_split_are_shown_where_asked_for(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    assert "3 pairs labelled alike" in read(lead, f"{URL}?alike=1&low=1&high=1")
+    told = {row["relevance"] for row in read_csv(lead, f"{CSV}?alike=1&low=1&high=1")}
+    assert told == {"1"}
+
+
+def test_the_moment_of_the_last_label_bounds_the_pairs(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    first = datetime(2026, 5, 1, 8, 30, 15, 400_000, tzinfo=UTC)
+    for place, pair in enumerate(cast.pairs):
+        moment = first + timedelta(hours=place)
+        Judgment.objects.filter(pair=pair).update(judged_at=moment)
+    early = "from=2026-05-01T08:30:15%2B00:00&to=2026-05-01T08:30:15%2B00:00"
+    assert "1 split pair, side by side" in read(lead, f"{URL}?{early}")
+    later = "from=2026-05-01T09:30:15%2B00:00&to=2026-05-01T16:30:15%2B00:00"
+    assert "1 split pair, side by side" in read(lead, f"{URL}?{later}")
+    assert "0 split pairs" in read(lead, f"{URL}?from=2026-05-01T16:30:16%2B00:00")
 
 
 def test_machines_surplus_controls_and_other_rounds_stay_outside(cast: Cast) -> None:

@@ -91,7 +91,7 @@ def test_overview_shows_kappa_with_chance_and_confusion(cast: Cast, lead: Client
     assert "<bdi>ana</bdi> × <bdi>ben</bdi>" in page
     for words in ("0.654", "35.8 %", "substantial", "fewer than 10 queries to draw from"):
         assert words in page
-    assert '<td class="num heat-9">3</td>' in page
+    assert re.search(r'<td class="num heat-9"><a href="[^"]*alike=1">3</a></td>', page)
     assert re.search(r'<td class="num heat-6 split"><a href="[^"]*low=0&amp;high=1">1</a>', page)
 
 

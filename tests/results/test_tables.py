@@ -2,12 +2,15 @@
 
 import csv
 import io
+import re
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from annotation.models import Judgment
 from results.pictures import PICTURES
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
@@ -19,6 +22,7 @@ from tests.pages import log_in
 from tests.results.labelled import label, label_cast
 
 URL = "/studies/alpha/results/"
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -138,6 +142,46 @@ def test_cell_of_a_confusion_matrix_leads_to_its_pairs(cast: Cast, lead: Client)
     assert link in read(lead, f"{URL}agreement/")
     assert "1 split pair, side by side" in read(lead, f"{URL}{link.replace('&amp;', '&')}")
     assert lead.get(f"{URL}splits/pairs/?low=x").status_code == 404
+
+
+LINK = re.compile(r'href="(/studies/alpha/results/splits/pairs/\?[^"#]+)"[^>]*>(.*?)</a>')
+
+
+@pytest.mark.parametrize("path", ["", "agreement/", "splits/", "people/", "queries/"])
+def test_every_figure_leads_to_as_many_pairs_as_it_says(
+    cast: Cast, lead: Client, path: str
+) -> None:
+    """A link that is a number leads to so many pairs, every other one to some."""
+    label_cast(cast)
+    for place, pair in enumerate(cast.pairs):
+        Judgment.objects.filter(pair=pair).update(judged_at=NOON + timedelta(minutes=place // 5))
+    run_agreement(cast.study, scope=Scope())
+    links = LINK.findall(read(lead, f"{URL}{path}"))
+    assert links
+    for address, text in links:
+        page = read(lead, address.replace("&amp;", "&"))
+        shown = re.search(r"<h1> ?(\d+) ", page)
+        assert shown, address
+        assert int(shown[1]) == int(text) if text.isdigit() else int(shown[1]) > 0, address
+
+
+def test_periods_lead_to_their_pairs_and_are_drawn(cast: Cast, lead: Client) -> None:
+    label_cast(cast)
+    for place, pair in enumerate(cast.pairs):
+        Judgment.objects.filter(pair=pair).update(judged_at=NOON + timedelta(hours=place))
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}agreement/")
+    assert "from=2026-05-01T12%3A00%3A00%2B00%3A00&amp;to=" in page
+    assert page.count('<line class="value"', page.index("made over-time")) >= 8
+
+
+def test_half_of_the_pairs_took_at_most_a_time_that_people_can_read(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    run_agreement(cast.study, scope=Scope())
+    page = read(lead, f"{URL}people/")
+    assert "Half of the pairs took at most 4 s, all labels of a pair together (n = 9 pairs)" in page
 
 
 def test_three_annotators_stand_in_a_matrix_with_their_n(cast: Cast, lead: Client) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from PIL import Image
 
 from annotation.models import CarriedLabel, ProblemReport, RoundAssignment, RubricTold
-from results.models import CalibrationNote
+from results.models import AgreementTarget, CalibrationNote
 from studies.models import DocumentText, Quota, Round, RoundQuery
 from studies.services.log import record_action
 from tests import factories as make
@@ -63,6 +63,7 @@ def fill(cast: Cast) -> None:
     study.consensus = study.Consensus.UNANIMOUS
     study.settle_own_pairs = True
     study.save()
+    AgreementTarget.objects.create(study=study, weights="linear", at_least="0.65")
     query = RoundQuery.objects.get(query=first.query)
     make.make_claim(query, cast.ana, expires_at=timezone.now() - timedelta(hours=3))
     RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)
@@ -138,6 +139,7 @@ def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -
     assert Quota.objects.filter(round__study__slug="moved", is_fixed=True).count() == 1
     assert ProblemReport.objects.filter(pair__study__slug="moved").count() == 1
     assert CalibrationNote.objects.get(round__study__slug="moved").by.name == "lia"
+    assert str(AgreementTarget.objects.get(study__slug="moved")) == "linear 0.65"
     assert RubricTold.objects.filter(rubric_version__study__slug="moved").count() == 1
     before["study.yaml"] = settings.read_text()
     assert after == before
@@ -147,3 +149,15 @@ def test_a_study_that_moved_exports_the_same_files(cast: Cast, tmp_path: Path) -
     assert images[0] == images[1]
     call_command("import_study", str(tmp_path / "before"), stdout=out)
     assert "moved is unchanged" in out.getvalue()
+
+
+def test_a_study_that_is_there_keeps_its_target_and_the_report_says_so(
+    cast: Cast, tmp_path: Path
+) -> None:
+    AgreementTarget.objects.create(study=cast.study, weights="linear", at_least="0.65")
+    export("alpha", tmp_path / "study")
+    AgreementTarget.objects.update(at_least="0.80")
+    out = StringIO()
+    call_command("import_study", str(tmp_path / "study"), stdout=out)
+    assert "target is linear 0.80 in the study and stays so (here: linear 0.65)" in out.getvalue()
+    assert str(AgreementTarget.objects.get()) == "linear 0.80"

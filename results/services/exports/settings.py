@@ -13,6 +13,7 @@ from annotation.models import (
     RubricTold,
 )
 from results.models import CalibrationNote
+from results.selectors.targets import get_target
 from studies.formats.records import (
     ClassSpec,
     ClauseSpec,
@@ -28,6 +29,8 @@ from studies.formats.records import (
     RoundSpec,
     RubricFile,
     StudyFile,
+    TargetSpec,
+    TargetWeights,
 )
 from studies.models import (
     Clause,
@@ -59,6 +62,7 @@ def describe_settings(study: Study, problems: list[str]) -> StudyFile:
         documents="required" if study.documents_required else "optional",
         consensus=cast(ConsensusRule, str(study.consensus)),
         settle_own_pairs=study.settle_own_pairs,
+        target=_target_spec(study),
         classes=[
             ClassSpec(found.name, found.title, found.is_high_risk, found.minimum_queries)
             for found in study.query_classes.order_by("position", "name")
@@ -70,6 +74,13 @@ def describe_settings(study: Study, problems: list[str]) -> StudyFile:
         ],
         rounds=list(_rounds(study, problems)),
     )
+
+
+def _target_spec(study: Study) -> TargetSpec | None:
+    found = get_target(study)
+    if found is None:
+        return None
+    return TargetSpec(cast(TargetWeights, found.weights), found.at_least)
 
 
 def _rounds(study: Study, problems: list[str]) -> Iterator[RoundSpec]:

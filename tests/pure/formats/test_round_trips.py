@@ -53,6 +53,7 @@ from studies.formats.records import (
     RunFile,
     RunHit,
     StudyFile,
+    TargetSpec,
 )
 from studies.formats.rubrics import read_rubric, write_rubric
 from studies.formats.runs import read_run, write_run
@@ -364,6 +365,12 @@ studies = st.builds(
     documents=st.sampled_from(["required", "optional"]),
     consensus=st.sampled_from(["plurality", "unanimous"]),
     settle_own_pairs=st.booleans(),
+    target=st.none()
+    | st.builds(
+        TargetSpec,
+        st.sampled_from(["nominal", "linear", "quadratic"]),
+        st.decimals(0, 1, places=2),
+    ),
     classes=distinct(
         st.builds(ClassSpec, names, texts, st.booleans(), st.none() | small), lambda c: c.name
     ),
