@@ -172,9 +172,7 @@ def rubric_versions(payload: Payload) -> Table:
         ],
         pick(rows, "rubric_version", "judgments", *SLICE),
         note=_("labels given under a version, compared among themselves"),
-        links=[
-            (("rubric", str(row["rubric_version"])),) if row["splits"] else () for row in rows
-        ],
+        links=[(("rubric", str(row["rubric_version"])),) if row["splits"] else () for row in rows],
     )
 
 
