@@ -143,7 +143,7 @@ def _read_shares(labels: Mapping[str, int], names: Mapping[str, str]) -> list[La
 
 def _read_alpha(level: str, entry: Payload) -> AlphaEntry:
     return AlphaEntry(
-        level=_(level),
+        level=str(wording.LEVELS[level]),
         value=entry["value"],
         interval=_read_bounds(entry["interval95"]),
         interval_reason=wording.as_words(entry.get("interval95_reason")),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
+from django.utils.translation import gettext_noop, ngettext, ngettext_lazy, pgettext_lazy
 
 NOTHING = "–"
 MINUS = "−"
@@ -27,10 +27,13 @@ BANDS = (
     gettext_noop("reliable"),
     gettext_noop("tentative conclusions only"),
     gettext_noop("unreliable"),
-    gettext_noop("nominal"),
-    gettext_noop("ordinal"),
-    gettext_noop("interval"),
 )
+# Told apart from the interval that says how sure a number is: other languages have two words.
+LEVELS = {
+    "nominal": pgettext_lazy("level of measurement", "nominal"),
+    "ordinal": pgettext_lazy("level of measurement", "ordinal"),
+    "interval": pgettext_lazy("level of measurement", "interval"),
+}
 REASONS = (
     gettext_noop("nothing shared: no pair was labelled by both"),
     gettext_noop("nothing shared: no pair was labelled at least twice"),

@@ -50,7 +50,7 @@ def test_no_translation_is_a_guess_from_a_similar_text(locale: str) -> None:
     assert [message.msgid for message in messages if "fuzzy" in message.flags] == []
 
 
-@pytest.mark.parametrize("locale", ["zh_Hant"])
+@each_language
 def test_nearly_every_text_is_translated(locale: str) -> None:
     """A text that came late shows in English for a while; that must not stop other work."""
     messages = read_catalogue(catalogue(locale, "po"))
@@ -102,7 +102,7 @@ def test_the_compiled_catalogue_says_what_its_source_says(locale: str) -> None:
     assert compiled == source
 
 
-@pytest.mark.parametrize("language", ["en", "zh-hant"])
+@pytest.mark.parametrize("language", ["en", *CATALOGUES])
 def test_a_page_speaks_the_language_that_the_browser_asks_for(
     client: Client, db: None, language: str
 ) -> None:
@@ -124,7 +124,7 @@ def test_a_language_that_is_not_spoken_gets_english(client: Client, db: None) ->
     assert '<html lang="en"' in page.content.decode()
 
 
-@pytest.mark.parametrize("language", ["zh-hant"])
+@pytest.mark.parametrize("language", CATALOGUES)
 def test_the_language_of_the_account_wins_over_the_browsers(cast: Cast, language: str) -> None:
     User.objects.filter(pk=cast.ana.user_id).update(language=language)
     address = reverse("studies:study", args=[cast.study.slug])
