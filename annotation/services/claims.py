@@ -117,8 +117,9 @@ def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) 
 def settle_claim(claim: Claim) -> Counter[int]:
     """Set the claim to finished or held by what is labelled, and renew its time.
 
-    Finishing the last place marks the labels of those whose claims lapsed as surplus. Returns
-    the number of labels set aside by annotator, for their `label_changes`.
+    Who finishes a query in a place of their own has all their labels of it counted, those too that
+    had been set aside; finishing the last place marks the labels of those whose claims lapsed as
+    surplus. Returns the number of labels that changed so by annotator, for their `label_changes`.
     """
     round_query = claim.round_query
     gives_single_pairs = is_assigned(round_query.round)
@@ -133,7 +134,7 @@ def settle_claim(claim: Claim) -> Counter[int]:
     )
     if claim.state == Claim.State.HELD:
         return Counter()
-    return set_surplus_aside(round_query)
+    return count_again(claim) + set_surplus_aside(round_query)
 
 
 @transaction.atomic
@@ -148,6 +149,17 @@ def finish_labelled_query(claim_id: int) -> None:
     claim = Claim.objects.get(pk=claim_id)
     claim.round_query = round_query
     count_label_changes(settle_claim(claim))
+
+
+def count_again(claim: Claim) -> Counter[int]:
+    """Let labels that were surplus count: their annotator has a place again."""
+    own = Judgment.objects.filter(
+        round=claim.round_query.round_id,
+        pair__query=claim.round_query.query_id,
+        annotator=claim.annotator_id,
+        is_surplus=True,
+    )
+    return Counter({claim.annotator_id: own.update(is_surplus=False)})
 
 
 def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:

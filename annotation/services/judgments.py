@@ -146,7 +146,8 @@ def revise_judgment(
 @transaction.atomic
 def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
     """Take back the annotator's latest label, which must be the one named; the pair is open
-    again and comes next. The log keeps what was said."""
+    again and comes next. The log keeps what was said. Without a place on the query, where the pair
+    could not come again, the label stays as it is."""
     latest = find_latest(annotator)
     if latest is None or latest.public_id != judgment_id:
         return Outcome("outdated")
@@ -157,6 +158,10 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
     if judgment is None or locked is None:
         return Outcome("outdated")
     round_query, _ = locked
+    claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
+    claim = reclaim(claim, round_query, annotator=annotator)
+    if claim is None:
+        return Outcome("not_held", judgment)
     record_action(
         judgment.round.study,
         "judgment.undone",
@@ -165,12 +170,7 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
         data=describe_event(judgment),
     )
     judgment.delete()
-    claim = Claim.objects.filter(round_query=round_query, annotator=annotator).first()
-    claim = reclaim(claim, round_query, annotator=annotator)
-    changes = Counter({annotator.pk: 1})
-    if claim is not None:
-        changes += settle_claim(claim)
-    count_label_changes(changes)
+    count_label_changes(Counter({annotator.pk: 1}) + settle_claim(claim))
     return Outcome("recorded", judgment)
 
 

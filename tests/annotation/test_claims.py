@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotation.models import Claim, Judgment
 from annotation.services.claims import claim_next_query, reopen_grown_claims
-from annotation.services.judgments import Label, Outcome, record_judgment
+from annotation.services.judgments import Label, Outcome, record_judgment, undo_judgment
 from annotation.services.queue import next_pair
 from annotation.tokens import ShownPair
-from studies.models import Member, Pair, Role, Study
+from studies.models import Action, Member, Pair, Role, Study
 from studies.selectors import get_rubric_with_parts
 from tests import factories as make
 from tests.annotation.clients import pair_of
@@ -197,3 +197,31 @@ def test_calibration_comes_first_wherever_it_is_listed(cast: Cast) -> None:
     query = make.make_query(cast.study, annotators=None, rounds=[calibration])
     pair = make.make_pair(query)
     assert pair_of(next_pair(cast.ana)) == pair
+
+
+def test_who_takes_a_place_again_has_all_their_labels_counted(cast: Cast) -> None:
+    """Set aside, then back because the plan grew: nobody's label is left out of a full query."""
+    cast.main.round_queries.update(annotators=1)
+    early = label_next(cast.ana).judgment
+    let_claims_run_out(cast.ana)
+    while next_pair(cast.ben):
+        label_next(cast.ben)
+    early.refresh_from_db()
+    assert early.is_surplus
+    cast.main.round_queries.update(annotators=None)
+    while next_pair(cast.ana):
+        label_next(cast.ana)
+    assert not Judgment.objects.filter(is_surplus=True).exists()
+    assert not Claim.objects.exclude(state="finished").exists()
+
+
+def test_label_that_could_not_be_given_again_is_not_taken_back(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=1)
+    own = label_next(cast.ana).judgment
+    let_claims_run_out(cast.ana)
+    while next_pair(cast.ben):
+        label_next(cast.ben)
+    outcome = undo_judgment(judgment_id=own.public_id, annotator=cast.ana)
+    assert outcome.kind == "not_held"
+    assert Judgment.objects.filter(pk=own.pk).exists()
+    assert not Action.objects.filter(name="judgment.undone").exists()
