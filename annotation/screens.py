@@ -1,4 +1,4 @@
-"""Builds the judge's screens from the models: the only place where a pair becomes a BlindItem."""
+"""Builds the judge's screens from the models."""
 
 import uuid
 from collections.abc import Mapping

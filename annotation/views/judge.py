@@ -53,6 +53,8 @@ def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
     if not form.is_valid() or find_unconfirmed(request):
         return show_errors(request, annotator, shown, key, form)
     outcome = record_judgment(shown=shown, annotator=annotator, label=form.label, key=key)
+    if outcome.kind == "closed":
+        return show_typed(request, annotator, shown, key, form, problem=explain(outcome))
     if not outcome.leads_on:
         return refuse(request, annotator, explain(outcome))
     return lead_on(request, annotator, outcome)
@@ -71,10 +73,25 @@ def lead_on(request: HtmxRequest, annotator: Member, outcome: Outcome) -> HttpRe
 def show_errors(
     request: HtmxRequest, annotator: Member, shown: ShownPair, key: uuid.UUID, form: JudgmentForm
 ) -> HttpResponse:
+    problem = find_unconfirmed(request)
+    return show_typed(request, annotator, shown, key, form, status=422, problem=problem)
+
+
+def show_typed(
+    request: HtmxRequest,
+    annotator: Member,
+    shown: ShownPair,
+    key: uuid.UUID,
+    form: JudgmentForm,
+    *,
+    status: int = 409,
+    problem: str,
+) -> HttpResponse:
+    """The same pair with what was typed, so that nothing of it is lost."""
     screen = screens.show_again(annotator, shown, key=key, values=form.values, errors=form.messages)
     if screen is None:
         return refuse(request, annotator, _("This pair is no longer in the study."))
-    return render_screen(request, screen, status=422, problem=find_unconfirmed(request))
+    return render_screen(request, screen, status=status, problem=problem)
 
 
 def refuse(request: HtmxRequest, annotator: Member, sentence: str) -> HttpResponse:

@@ -152,9 +152,10 @@ def test_closed_round_keeps_nothing_and_says_so(cast: Cast) -> None:
     form = open_form(client)
     cast.main.closed_at = timezone.now()
     cast.main.save()
-    response = post_form(client, form, URL, **CHOICE)
+    response = post_form(client, form, URL, **CHOICE, note="long thought about")
     assert response.status_code == 409
     assert "closed" in response.content.decode()
+    assert "long thought about" in response.content.decode()
     assert not Judgment.objects.exists()
 
 
