@@ -143,12 +143,6 @@ def count_pairs(number: int) -> str:
     return ngettext("%(count)s pair", "%(count)s pairs", number) % {"count": as_count(number)}
 
 
-def count_comparisons(number: int) -> str:
-    return ngettext("%(count)s comparison", "%(count)s comparisons", number) % {
-        "count": as_count(number)
-    }
-
-
 def find_leading_class(payload: Mapping[str, Any]) -> dict[str, Any] | None:
     """The named class that splits most beyond the rest, if one splits more than the rest."""
     compared = [

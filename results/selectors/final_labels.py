@@ -33,15 +33,6 @@ def list_history(pair: Pair) -> QuerySet[FinalLabel]:
     return FinalLabel.objects.select_related(*WITH_PARTS).filter(pair=pair).order_by("-pk")
 
 
-def list_current(study: Study) -> QuerySet[FinalLabel]:
-    """The final labels that stand in a study, by query id and document id."""
-    return (
-        FinalLabel.objects.select_related(*WITH_PARTS)
-        .filter(pair__study=study, ended_at__isnull=True)
-        .order_by("pair__query__external_id", "pair__document__external_id")
-    )
-
-
 CURRENT_OF_PAIR = f"""
 WITH {select_current_labels("AND j.pair_id = %(pair)s")} SELECT id FROM current_labels
 """  # noqa: S608 - put together from constants

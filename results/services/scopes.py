@@ -41,11 +41,6 @@ class Scope:
         return replace(self, with_controls=False) == Scope()
 
     @property
-    def is_filtered(self) -> bool:
-        """Whether it is more than the current labels, one round or one version."""
-        return bool(self._filters)
-
-    @property
     def unfiltered(self) -> "Scope":
         """The same rounds and version, without class and annotators."""
         return replace(self, query_class=None, annotators=())

@@ -15,7 +15,6 @@ SHORT_NAME = 80
 """The longest name of a class, a round, a grade, a dimension or a clause."""
 
 TITLE = 200
-LARGEST_RANK = 2**31 - 1
 
 
 def check_plan(plan: StudyPlan) -> None:

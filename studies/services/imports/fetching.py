@@ -158,9 +158,7 @@ def _ask(url: str, clock: _Clock) -> tuple[bytes, str] | str:
     """One request: the image, or the address it is redirected to."""
     parts = check_url(url)
     with _connected(parts, clock) as link:
-        link.request(
-            "GET", _target(parts), headers={"Accept": "image/*", "User-Agent": "dissensus"}
-        )
+        link.request("GET", _target(parts), headers=HEADERS)
         response = link.getresponse()
         if response.status in IS_REDIRECT:
             return urljoin(url, response.headers.get("Location", ""))
