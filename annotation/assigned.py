@@ -16,12 +16,12 @@ def is_assigned(round: Round) -> bool:
 
 
 def leave_out_judged_anew(labels: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Labels without those whose pair their annotator is to judge anew, blind, in an open round
-    and has not judged there yet."""
-    judged = Judgment.objects.filter(
-        round=OuterRef("round"), annotator=OuterRef("annotator"), pair=OuterRef("pair")
-    )
+    """Labels without those whose pair their annotator is to judge anew, blind, in an open round.
+
+    They stay out of reach until that round is closed, also once the pair has been judged there:
+    the new label can still be revised, and would no longer be blind.
+    """
     anew = RoundAssignment.objects.filter(
         pair=OuterRef("pair"), annotator=OuterRef("annotator"), round__closed_at__isnull=True
     ).exclude(round=OuterRef("round"))
-    return labels.exclude(Exists(anew.exclude(Exists(judged))))
+    return labels.exclude(Exists(anew))

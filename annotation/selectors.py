@@ -32,8 +32,9 @@ def count_own_labels(annotator: Member) -> int:
 
 def get_latest_label_id(annotator: Member) -> str:
     """Public id of the label that "back" would take back, "" where there is none."""
+    own = Judgment.objects.filter(annotator=annotator, source=Judgment.Source.APP)
     latest = (
-        Judgment.objects.filter(annotator=annotator, source=Judgment.Source.APP)
+        leave_out_judged_anew(own)
         .order_by("-pk")
         .values_list("public_id", "round__closed_at")
         .first()
@@ -68,7 +69,7 @@ def has_judged_own_share(annotator: Member) -> bool:
 
 def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
     """The annotator's labels, latest first, with what the list of them shows. Those of pairs
-    that they are to judge anew, blind, come back once that is done."""
+    that they are to judge anew, blind, come back once the round of that is closed."""
     return (
         leave_out_judged_anew(Judgment.objects.filter(annotator=annotator))
         .select_related("pair__query", "pair__document", "round", "decided_by", "clause")

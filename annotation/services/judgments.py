@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation import statements
+from annotation.assigned import leave_out_judged_anew
 from annotation.models import CarriedLabel, Claim, Judgment
 from annotation.services.claims import count_label_changes, reclaim, settle_claim
 from annotation.tokens import ShownPair
@@ -220,13 +221,10 @@ def read_standing(
 
 
 def find_latest(annotator: Member) -> Judgment | None:
-    """The label that the annotator gave last in the app."""
-    return (
-        Judgment.objects.select_related("round", "pair")
-        .filter(annotator=annotator, source=Judgment.Source.APP)
-        .order_by("-pk")
-        .first()
-    )
+    """The label that the annotator gave last in the app, of those within their reach."""
+    own = Judgment.objects.filter(annotator=annotator, source=Judgment.Source.APP)
+    latest = leave_out_judged_anew(own).select_related("round", "pair")
+    return latest.order_by("-pk").first()
 
 
 def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uuid.UUID) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
 from annotation.services.claims import reopen_grown_claims
@@ -147,7 +148,7 @@ def test_nobody_else_is_served_from_the_round(cast: Cast, second: RubricVersion)
     assert page.context["nothing"].reason == "all_done"
 
 
-def test_own_old_label_is_out_of_reach_until_the_pair_is_judged_anew(
+def test_own_old_label_is_out_of_reach_until_the_recheck_is_closed(
     cast: Cast, second: RubricVersion
 ) -> None:
     old = Judgment.objects.get(annotator=cast.ana, pair=cast.pairs[0])
@@ -156,8 +157,27 @@ def test_own_old_label_is_out_of_reach_until_the_pair_is_judged_anew(
     assert ana.get(address).status_code == 404
     assert len(ana.get("/studies/alpha/labels/").context["labels"]) == 6
     judge_all(ana, "1")
+    assert ana.get(address).status_code == 404
+    assert len(ana.get("/studies/alpha/labels/").context["labels"]) == 9
+    cast.study.rounds.filter(kind="recheck").update(closed_at=timezone.now())
     assert ana.get(address).status_code == 200
     assert len(ana.get("/studies/alpha/labels/").context["labels"]) == 12
+
+
+def test_taking_labels_back_never_reaches_the_old_ones(cast: Cast, second: RubricVersion) -> None:
+    start(cast, second)
+    ana = log_in(cast.ana)
+    judge_all(ana, "1")
+    hidden = set(RoundAssignment.objects.filter(annotator=cast.ana).values_list("pair", flat=True))
+    for _ in range(12):
+        page = ana.get(JUDGE)
+        shown = page.context.get("judge") or page.context.get("nothing")
+        if not shown.undo_id:
+            break
+        undone = Judgment.objects.get(public_id=shown.undo_id)
+        assert undone.round.kind == "recheck" or undone.pair_id not in hidden
+        ana.post(JUDGE + "undo/", {"judgment": shown.undo_id})
+    assert Judgment.objects.filter(annotator=cast.ana, round=cast.main, pair__in=hidden).exists()
 
 
 def test_taking_a_recheck_label_back_brings_the_pair_again(
