@@ -18,12 +18,13 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.services.imports import JudgmentOptions, add_judgments
+from results.selectors.blindness import list_unfinished_rounds
 from results.services.imports import Collected, describe_known
 from studies.formats.archives import Bounds, check_compressed, unpack_archive
 from studies.formats.placing import FOLDERS, name_meaning, place_file
 from studies.formats.problems import Problems
 from studies.formats.runs import run_name
-from studies.models import ImportDraft, Study
+from studies.models import ImportDraft, Member, Study
 from studies.services.import_drafts import end_draft, folder_of
 from studies.services.imports import (
     FetchedImages,
@@ -230,6 +231,8 @@ class WithLabels:
         self.progress = progress
 
     def __call__(self, study: Study, plan: StudyPlan, *, created: bool) -> None:
+        if self.refuse_from_judges(study, plan):
+            return
         Collected(self.draft.created_by, self.progress, keep_source=False)(
             study, plan, created=created
         )
@@ -250,6 +253,21 @@ class WithLabels:
             user=self.draft.created_by,
             progress=self.progress,
         )
+
+    def refuse_from_judges(self, study: Study, plan: StudyPlan) -> bool:
+        """Refuse files of labels from who is still to judge here: which lines are new, the same or
+        otherwise in the study would tell them what others said."""
+        member = Member.objects.filter(study=study, user=self.draft.created_by).first()
+        rounds = list_unfinished_rounds(member) if member else []
+        given = (plan.folder.judgments, plan.folder.final_labels, self.labels)
+        files = [path for path in given if path is not None]
+        for path in files if rounds else []:
+            reason = (
+                f"you still judge in the round {rounds[0]}, and what is in the study already would "
+                "tell you others' labels; let somebody import it who does not"
+            )
+            plan.report.refuse("judgments", path.name, None, reason)
+        return bool(rounds and files)
 
 
 def leave_out_people(plan: StudyPlan) -> None:

@@ -465,3 +465,15 @@ def test_progress_shows_before_the_import_is_through(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(worker, "tell_report", look)
     confirm(admin, draft)
     assert seen == [("pool", 0)]
+
+
+def test_who_still_judges_learns_no_label_by_guessing_in_a_file(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 0, decided_by="recency")
+    cast.ben.roles = ["annotator", "admin"]
+    cast.ben.save()
+    guess = "query_id,doc_id,annotator,relevance,decided_by\nq1,q1-d1,ana,2,recency\n"
+    client, labels = log_in(cast.ben), upload("labels.csv", guess)
+    draft = upload_and_read(client, cast.study, judgments=labels, round="main")
+    page = client.get(f"/studies/alpha/import/{draft.public_id}/").content.decode()
+    assert "you still judge in the round main" in page
+    assert "ana&#x27;s label" not in page
