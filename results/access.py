@@ -9,7 +9,7 @@ from results.selectors.final_labels import get_pair, has_labelled
 from results.selectors.reports import get_job
 from results.services.scopes import Scope
 from studies.access import StudyAccess, get_study_for_role
-from studies.models import Job, Pair, Role
+from studies.models import Job, Pair, Role, Round
 from studies.numbers import read_number
 
 LONGEST_KEY = 2000
@@ -73,6 +73,22 @@ def read_scope(query: QueryDict) -> Scope:
     )
     if len(scope.key) > LONGEST_KEY:
         raise BadRequest("The address names more than one report can be of.")
+    return scope
+
+
+def get_scope(access: StudyAccess, query: QueryDict) -> Scope:
+    """The scope an address names. Raises what `read_scope` raises, and BadRequest for a calibration
+    round that is still open: only its comparison shows its labels, and opening that closes it."""
+    scope = read_scope(query)
+    names = [name for name in (scope.round, *scope.further_rounds) if name is not None]
+    still_open = access.study.rounds.filter(
+        name__in=names, kind=Round.Kind.CALIBRATION, closed_at__isnull=True
+    ).first()
+    if still_open is not None:
+        raise BadRequest(
+            f"The calibration round {still_open.name} is open. Close and compare it under "
+            "Results, Rounds; its numbers come then."
+        )
     return scope
 
 

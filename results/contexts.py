@@ -28,7 +28,7 @@ from results.services.reports import (
 from results.services.scopes import Comparison, Scope, find_rounds
 from results.tables import Table, make_tables
 from studies.access import StudyAccess
-from studies.models import Job, Member, Role, Study
+from studies.models import Job, Member, Role, Round, Study
 
 TABS = (
     ("results:overview", gettext_noop("Overview")),
@@ -207,9 +207,15 @@ def list_tabs(study: Study, scope: Scope, view_name: str) -> list[Link]:
     ]
 
 
+def list_shown_rounds(study: Study) -> list[str]:
+    """Names of the rounds that have numbers: a calibration round once it is closed."""
+    rounds = study.rounds.exclude(kind=Round.Kind.CALIBRATION, closed_at__isnull=True)
+    return list(rounds.order_by("position", "pk").values_list("name", flat=True))
+
+
 def list_scopes(study: Study, scope: Scope, view_name: str) -> list[Link]:
     """What the page could speak of instead: the rounds, and the rubric versions if several."""
-    rounds = list(study.rounds.order_by("position", "pk").values_list("name", flat=True))
+    rounds = list_shown_rounds(study)
     versions = list(study.rubric_versions.order_by("number").values_list("number", flat=True))
     choices = [(_("current labels"), Scope())]
     choices += [(name, Scope(round=name)) for name in rounds]
@@ -224,7 +230,7 @@ def list_scopes(study: Study, scope: Scope, view_name: str) -> list[Link]:
 
 def list_filters(study: Study, scope: Scope, view_name: str) -> Filters:
     """The choices of the filters, with those of the scope chosen."""
-    rounds = study.rounds.order_by("position", "pk").values_list("name", flat=True)
+    rounds = list_shown_rounds(study)
     versions = study.rubric_versions.order_by("number").values_list("number", flat=True)
     classes = study.query_classes.order_by("position", "name").values_list("name", flat=True)
     return Filters(

@@ -15,9 +15,9 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from results.access import (
     get_results_job,
+    get_scope,
     get_study_for_admin,
     get_study_for_results,
-    read_scope,
 )
 from results.agreement_figures import find_paradox, make_matrix
 from results.contexts import ResultsPage, show_job, show_results, write_query
@@ -117,7 +117,7 @@ def read_page(
     request: HttpRequest, access: StudyAccess, view_name: str, tables: Sequence[str]
 ) -> ResultsPage:
     try:
-        return show_results(access, read_scope(request.GET), view_name, tables)
+        return show_results(access, get_scope(access, request.GET), view_name, tables)
     except UnknownScope as unknown:
         raise Http404(str(unknown)) from unknown
 
@@ -127,7 +127,7 @@ def read_page(
 def refresh(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask for numbers of today, and lead back to the page, which shows how far they are."""
     access = get_study_for_results(request, slug)
-    scope = read_scope(request.POST)
+    scope = get_scope(access, request.POST)
     try:
         find_rounds(access.study, scope)
     except UnknownScope as unknown:

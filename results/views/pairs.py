@@ -7,7 +7,7 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from results.access import get_study_for_results, read_scope
+from results.access import get_scope, get_study_for_results
 from results.services.scopes import UnknownScope
 from results.split_contexts import find_hiding_rounds, read_wanted, show_pairs, write_pairs_csv
 
@@ -19,7 +19,7 @@ CONFLICT = 409
 def pairs(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_results(request, slug)
     try:
-        page = show_pairs(access, read_scope(request.GET).unfiltered, request.GET)
+        page = show_pairs(access, get_scope(access, request.GET).unfiltered, request.GET)
     except UnknownScope as unknown:
         raise Http404(str(unknown)) from unknown
     template = "results/hidden.html" if page.hidden_by else "results/pairs.html"
@@ -31,7 +31,7 @@ def pairs(request: HttpRequest, slug: str) -> HttpResponse:
 def pairs_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The labels of all the pairs that the page with the same filters speaks of."""
     access = get_study_for_results(request, slug)
-    scope = read_scope(request.GET).unfiltered
+    scope = get_scope(access, request.GET).unfiltered
     try:
         hiding = find_hiding_rounds(access, scope)
     except UnknownScope as unknown:

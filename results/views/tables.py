@@ -8,7 +8,7 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from results.access import get_study_for_results, read_scope
+from results.access import get_scope, get_study_for_results
 from results.agreement_figures import judge_payload
 from results.pictures import PICTURES, UnknownPicture
 from results.selectors.blindness import find_blinding_rounds
@@ -62,7 +62,7 @@ def picture(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def read_payload(request: HttpRequest, access: StudyAccess) -> tuple[Payload | None, str]:
     """The stored report of the address, or why this person cannot have it now. Raises Http404
     for a scope that the study does not have."""
-    scope = read_scope(request.GET)
+    scope = get_scope(access, request.GET)
     try:
         rounds = find_rounds(access.study, scope)
     except UnknownScope as unknown:

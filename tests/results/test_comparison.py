@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Judgment
 from results.models import CalibrationNote
 from studies.models import Action, Job, Pair, Round
+from studies.services.rounds import close_round
 from tests import factories as make
 from tests.annotation.clients import run_together
 from tests.cast import Cast
@@ -251,3 +252,19 @@ def test_queries_do_not_grow_with_splits(cast: Cast, calibration: Round, lead: C
     with CaptureQueriesContext(connection) as many:
         assert lead.get(COMPARISON + QUERY).context["page"].total == 6
     assert len(many) == len(few)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "agreement/", "splits/", "splits/pairs/", "splits/pairs.csv", "tables/classes.csv"],
+)
+def test_labels_of_an_open_calibration_round_are_shown_nowhere_else(
+    cast: Cast, address: str
+) -> None:
+    round = add_calibration(cast)
+    judge_calibration(cast, round)
+    lead, url = log_in(cast.lia), f"/studies/alpha/results/{address}?round={round.name}"
+    response = lead.get(url)
+    assert response.status_code == 400
+    close_round(round=round, user=None)
+    assert lead.get(url).status_code != 400
