@@ -34,9 +34,15 @@ def get_case_pair(access: StudyAccess, pair_id: uuid.UUID) -> Pair:
     """A pair that the adjudicator may settle: not one they have labelled, unless the study
     allows it. Raises Http404 otherwise."""
     pair = get_study_pair(access, pair_id)
-    if not access.study.settle_own_pairs and has_labelled(access.member, pair):
+    if not is_free_to_settle(access, pair):
         raise Http404("Not for who has labelled it.")
     return pair
+
+
+def is_free_to_settle(access: StudyAccess, pair: Pair) -> bool:
+    """Whether the pair is not the member's own: they have not labelled it, or the study allows
+    settling those too."""
+    return access.study.settle_own_pairs or not has_labelled(access.member, pair)
 
 
 def get_study_pair(access: StudyAccess, pair_id: uuid.UUID) -> Pair:

@@ -53,7 +53,8 @@ class Column:
     @property
     def headings(self) -> list[str]:
         is_interval = self.kind in {"interval", "share_interval"}
-        return [f"{self.name}_low", f"{self.name}_high"] if is_interval else [self.name]
+        name = neutralise(self.name)
+        return [f"{name}_low", f"{name}_high"] if is_interval else [name]
 
     def write(self, value: Value) -> list[str]:
         """The value as cells of the file; what is undefined is empty."""

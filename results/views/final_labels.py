@@ -12,7 +12,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.kept_forms import find_unconfirmed, keeps_typed
-from results.access import get_study_for_admin, get_study_for_results, get_study_pair
+from results.access import (
+    get_case_pair,
+    get_study_for_admin,
+    get_study_for_results,
+    get_study_pair,
+    is_free_to_settle,
+)
 from results.adjudication import screens
 from results.adjudication.contexts import Case
 from results.adjudication.forms import ReopenForm, ShownCaseForm
@@ -48,7 +54,7 @@ def final_label(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResp
         return render_hidden(request, access, hidden_by)
     pair = get_study_pair(access, pair_id)
     if is_post:
-        return take_decision(request, access, pair)
+        return take_decision(request, access, get_case_pair(access, pair_id))
     return render_pair(request, access, pair)
 
 
@@ -151,7 +157,8 @@ def render_pair(
             with_names=with_names,
             with_history=True,
         )
-        case = case if is_admin else screens.close(case)
+        may_settle = is_admin and is_free_to_settle(access, pair)
+        case = case if may_settle else screens.close(case)
     except screens.NoRubric:
         problem = _("The study has no published rubric, so nothing can be settled under one.")
     context = {

@@ -277,3 +277,18 @@ def test_a_lead_reads_a_pair_with_its_history_and_decides_nothing(cast: Cast) ->
     assert "<bdi>ana</bdi>" not in told
     assert client.post(url, DECISION).status_code == 404
     assert client.post(f"{url}names/").status_code == 404
+
+
+def test_who_labelled_a_pair_reads_its_page_and_settles_it_only_where_the_study_allows(
+    cast: Cast,
+) -> None:
+    contest(cast, pairs=1)
+    cast.ana.roles = ["annotator", "admin"]
+    cast.ana.save()
+    cast.study.rounds.update(closed_at=timezone.now())
+    client, url = log_in(cast.ana), pair_url(cast)
+    assert "judgment-form" not in read_forms(client.get(url))
+    assert client.post(url, {}).status_code == 404
+    cast.study.settle_own_pairs = True
+    cast.study.save()
+    assert "judgment-form" in read_forms(client.get(url))
