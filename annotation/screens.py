@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -171,8 +172,9 @@ def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:
     elif selectors.has_judged_own_share(annotator):
         reason = "share_done"
     else:
-        frees_at = selectors.find_when_held_queries_free(annotator)
-        reason = "held_by_others" if frees_at else "all_done"
+        freed = selectors.find_when_held_queries_free(annotator)
+        reason = "held_by_others" if freed else "all_done"
+        frees_at = blur(freed) if freed else None
     return NothingToJudge(
         study_slug=annotator.study.slug,
         study_title=annotator.study.title,
@@ -182,6 +184,12 @@ def explain_nothing(annotator: Member, *, notice: str = "") -> NothingToJudge:
         notice=notice,
         undo_id=selectors.get_latest_label_id(annotator),
     )
+
+
+def blur(moment: datetime) -> datetime:
+    """The full hour after a moment: to the minute, the end of a hold would tell when its holder
+    last labelled."""
+    return moment.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
 def describe_label(judgment: Judgment | None) -> str:
