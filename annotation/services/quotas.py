@@ -49,8 +49,10 @@ def is_within_quota(round_query: RoundQuery, annotator: Member) -> bool:
     if round_query.annotators is None:
         return True
     quota = (
-        Quota.objects.select_for_update()
+        # Alone and in no order: the default order would join, and so lock, the round's row.
+        Quota.objects.select_for_update(of=("self",))
         .filter(round=round_query.round_id, member=annotator)
+        .order_by("pk")
         .first()
     )
     if quota is None or count_allowance(quota) > 0:
