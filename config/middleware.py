@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from django.conf import settings
-from django.core.exceptions import BadRequest
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -12,6 +11,8 @@ from django.shortcuts import render
 from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+
+from studies.http import ExplainedBadRequest
 
 NUL = "\0"
 
@@ -66,10 +67,6 @@ class AccountLanguageMiddleware:
         return self.get_response(request)
 
 
-class UnusableText(BadRequest):
-    """The request holds a character that no text of this site can hold; the message says so."""
-
-
 class UnusableTextMiddleware:
     """Refuses the character NUL, which PostgreSQL cannot store or look for, whatever page it is
     sent to: an address that holds it with 400, a form with 422.
@@ -86,12 +83,14 @@ class UnusableTextMiddleware:
 
     def process_view(self, request: HttpRequest, *view: object) -> None:
         if NUL in request.path_info or holds_nul(request.GET):
-            raise UnusableText(_("The address holds a character that cannot be used (NUL)."))
+            raise ExplainedBadRequest(
+                _("The address holds a character that cannot be used (NUL). Take it out.")
+            )
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, DataError | ValueError) or not holds_nul(request.POST):
             return None
-        reason = _("A field of the form holds a character that cannot be used (NUL).")
+        reason = _("A field of the form holds a character that cannot be used (NUL). Take it out.")
         return render(request, "400.html", {"reason": reason}, status=422)
 
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.kept_forms import find_waiting_address, show_typed_again
-from config.middleware import UnusableText
+from studies.http import ExplainedBadRequest
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def broker_is_well() -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    reason = str(exception) if isinstance(exception, UnusableText) else ""
+    reason = str(exception) if isinstance(exception, ExplainedBadRequest) else ""
     return render(request, "400.html", {"reason": reason}, status=400)
 
 

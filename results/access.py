@@ -2,13 +2,14 @@
 
 import uuid
 
-from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, QueryDict
+from django.utils.translation import gettext as _
 
 from results.selectors.final_labels import get_pair, has_labelled
 from results.selectors.reports import get_job
 from results.services.scopes import Scope
 from studies.access import StudyAccess, get_study_for_role
+from studies.http import ExplainedBadRequest
 from studies.models import Job, Pair, Role, Round
 from studies.numbers import read_number
 
@@ -61,13 +62,13 @@ def get_results_job(access: StudyAccess, job_id: uuid.UUID) -> Job:
 
 def read_scope(query: QueryDict) -> Scope:
     """The scope an address names by `round` (several), `rubric`, `class`, `annotator` (several) and
-    `controls`. Raises Http404 for a rubric that is no number, and BadRequest for `controls`
-    that is neither 0 nor 1 and for more names than a report can be filed under."""
+    `controls`. Raises Http404 for a rubric that is no number, and ExplainedBadRequest for
+    `controls` that is neither 0 nor 1 and for more names than a report can be filed under."""
     number, controls = read_number(query.get("rubric", "")), query.get("controls", "")
     if query.get("rubric") and number is None:
         raise Http404("Rubric versions are numbers.")
     if controls not in {"", "0", "1"}:
-        raise BadRequest("Control pairs are in (1) or out (0).")
+        raise ExplainedBadRequest(_("“controls” in the address is 1 (in) or 0 (out)."))
     first, *further = _list_names(query, "round") or [None]
     scope = Scope(
         round=first,
@@ -78,24 +79,31 @@ def read_scope(query: QueryDict) -> Scope:
         with_controls=controls == "1",
     )
     if len(scope.key) > LONGEST_KEY:
-        raise BadRequest("The address names more than one report can be of.")
+        raise ExplainedBadRequest(_("The address names more than one report can be of."))
     return scope
 
 
 def get_scope(access: StudyAccess, query: QueryDict) -> Scope:
-    """The scope an address names. Raises what `read_scope` raises, and BadRequest for a calibration
-    round that is still open: only its comparison shows its labels, and opening that closes it."""
+    """The scope an address names. Raises what `read_scope` and `refuse_open_calibration` raise."""
     scope = read_scope(query)
-    names = [name for name in (scope.round, *scope.further_rounds) if name is not None]
+    refuse_open_calibration(access, scope.round, *scope.further_rounds)
+    return scope
+
+
+def refuse_open_calibration(access: StudyAccess, *names: str | None) -> None:
+    """Raises ExplainedBadRequest where one of the rounds is a calibration that is still open: only
+    its comparison shows its labels, and opening that closes it."""
     still_open = access.study.rounds.filter(
-        name__in=names, kind=Round.Kind.CALIBRATION, closed_at__isnull=True
+        name__in=[name for name in names if name is not None],
+        kind=Round.Kind.CALIBRATION,
+        closed_at__isnull=True,
     ).first()
     if still_open is not None:
-        raise BadRequest(
-            f"The calibration round {still_open.name} is open. Close and compare it under "
-            "Results, Rounds; its numbers come then."
+        told = _(
+            "The calibration round “%(name)s” is open: its numbers come once it is closed, which "
+            "“Close and compare” under Results, Rounds does."
         )
-    return scope
+        raise ExplainedBadRequest(told % {"name": still_open.name})
 
 
 def _list_names(query: QueryDict, key: str) -> list[str | None]:

@@ -245,7 +245,10 @@ def test_job_of_another_study_is_404(cast: Cast, lead: Client) -> None:
 
 
 def test_round_can_be_chosen(cast: Cast, lead: Client) -> None:
-    make.make_round(cast.study, "calibration-1", kind=Round.Kind.CALIBRATION)
+    calibration = make.make_round(cast.study, "calibration-1", kind=Round.Kind.CALIBRATION)
+    assert f'href="{URL}?round=calibration-1"' not in read(lead)
+    calibration.closed_at = calibration.opens_at
+    calibration.save()
     assert f'href="{URL}?round=calibration-1"' in read(lead)
     assert "No numbers yet" in read(lead, f"{URL}?round=calibration-1")
 
@@ -300,14 +303,16 @@ def test_results_stay_closed_while_a_query_is_held(cast: Cast) -> None:
     assert "You are still judging" in read(log_in(cast.uma))
 
 
-def test_calibration_to_do_hides_its_own_results_only(cast: Cast) -> None:
+def test_open_calibration_hides_its_own_results_only(cast: Cast) -> None:
     compute(cast)
     take_all_places(cast)
     calibration = make.make_round(cast.study, "calibration-1", kind=Round.Kind.CALIBRATION)
     make.RoundQuery.objects.create(round=calibration, query=cast.pairs[0].query, annotators=2)
     client = log_in(cast.uma)
     assert "People split most" in read(client)
-    assert "You are still judging" in read(client, f"{URL}?round=calibration-1")
+    told = client.get(f"{URL}?round=calibration-1")
+    assert told.status_code == 400
+    assert "its numbers come once it is closed" in told.content.decode()
 
 
 def test_relabel_to_do_hides_every_result(cast: Cast) -> None:
