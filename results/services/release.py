@@ -140,7 +140,7 @@ def _score_run(run: Run, released: Released, relevant: int | None, k: int) -> Js
             ranking,
             released.qrels,
             released.dropped,
-            scale=_read_ends(run.study),
+            scale=_read_scale(run.study),
             relevant=relevant,
             k=k,
         )
@@ -149,8 +149,7 @@ def _score_run(run: Run, released: Released, relevant: int | None, k: int) -> Js
     return told
 
 
-def _read_ends(study: Study) -> tuple[int, int]:
-    """The lowest and the highest grade of the rubric in force."""
-    version = find_rubric_in_force(study)
-    values = sorted(Grade.objects.filter(rubric_version=version).values_list("value", flat=True))
-    return values[0], values[-1]
+def _read_scale(study: Study) -> list[int]:
+    """The grades of the rubric in force, in ascending order."""
+    grades = Grade.objects.filter(rubric_version=find_rubric_in_force(study))
+    return list(grades.order_by("value").values_list("value", flat=True))

@@ -4,12 +4,18 @@ Imports ir_measures: only workers and commands import this module.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import ir_measures
 from ir_measures import RR, Qrel, ScoredDoc, Success, nDCG
 
+from results.statistics.dropped_grades import (
+    GradedRanking,
+    find_best_grades,
+    find_worst_grades,
+)
 from studies.models import Run, RunHit, Study
 
 # Grades by query id and document id.
@@ -65,8 +71,8 @@ def score_run(
 
 @dataclass(frozen=True, slots=True)
 class RunBounds:
-    """Means over all queries with a label or a dropped pair, where each dropped pair counts as
-    the lowest or the highest grade, whichever is worse (`worst`) or better (`best`) for the run.
+    """Means over all queries with a label or a dropped pair, where the dropped pairs of each query
+    have the grades that are worst (`worst`) or best (`best`) for the run, measure by measure.
     """
 
     worst: tuple[float, float, float]
@@ -78,17 +84,17 @@ def bound_run(
     qrels: Qrels,
     dropped: Mapping[str, Collection[str]],
     *,
-    scale: tuple[int, int],
+    scale: Sequence[int],
     relevant: int,
     k: int,
 ) -> RunBounds:
-    """Success@k, nDCG@k and reciprocal rank with dropped pairs at their worst and their best.
+    """Success@k, nDCG@k and reciprocal rank with dropped pairs at their worst and their best: no
+    grading of them leaves these bounds, and some reach them.
 
-    `dropped` names the documents by query; `scale` is the lowest and the highest grade. Of a
-    query with m dropped documents m + 1 gradings are enough for each side: how many of them have
-    the highest grade settles the ideal ranking, and for a given number the gains are largest
-    where the run's first ones have it, and smallest where its last ones have. Raises ValueError
-    where there is no query at all.
+    `dropped` names the documents by query; `scale` holds the grades of the rubric in ascending
+    order. Success and reciprocal rank only grow with the grades; for nDCG, whose ideal ranking
+    moves along, see `results.statistics.dropped_grades`. Raises ValueError where there is no query
+    at all.
     """
     queries = qrels.keys() | dropped.keys()
     if not queries:
@@ -99,46 +105,56 @@ def bound_run(
     graded: dict[str, dict[str, int]] = {}
     ranked: list[ScoredDoc] = []
     for query in queries:
-        order = _order_dropped(dropped.get(query, ()), hits[query])
-        for side, first_to_last in (("worst", order[::-1]), ("best", order)):
-            for high in range(len(order) + 1):
-                name = f"{side} {high} {query}"
-                grades = {
-                    document: scale[place < high] for place, document in enumerate(first_to_last)
-                }
-                graded[name] = {**qrels.get(query, {}), **grades}
-                ranked += [ScoredDoc(name, hit.doc_id, hit.score) for hit in hits[query]]
-    measured = _measure_queries(ranked, graded, relevant, k)
-    worst, best = (
-        [_mean(_fold(values, side, fold), len(queries)) for values in measured]
-        for side, fold in (("worst", min), ("best", max))
+        gradings = _grade_dropped(
+            qrels.get(query, {}), dropped.get(query, ()), hits[query], (scale, relevant, k)
+        )
+        for name, grades in gradings:
+            graded[f"{name} {query}"] = grades
+            ranked += [ScoredDoc(f"{name} {query}", hit.doc_id, hit.score) for hit in hits[query]]
+    success, ndcg, rank = _measure_queries(ranked, graded, relevant, k)
+
+    def mean(values: Mapping[str, float], name: str) -> float:
+        return sum(values.get(f"{name} {query}", 0.0) for query in queries) / len(queries)
+
+    return RunBounds(
+        worst=(mean(success, "lowest"), mean(ndcg, "worst"), mean(rank, "lowest")),
+        best=(mean(success, "highest"), mean(ndcg, "best"), mean(rank, "highest")),
     )
-    return RunBounds((worst[0], worst[1], worst[2]), (best[0], best[1], best[2]))
 
 
-def _order_dropped(documents: Collection[str], hits: Iterable[ScoredDoc]) -> list[str]:
-    """The dropped documents as the run returns them, those that it does not return last."""
-    scores = {hit.doc_id: hit.score for hit in hits}
-    return sorted(documents, key=lambda one: (-scores.get(one, float("-inf")), one))
-
-
-def _fold(
-    values: Mapping[str, float], side: str, fold: Callable[[float, float], float]
-) -> dict[str, float]:
-    """One value for each query: the least or the greatest over its gradings of one side."""
-    folded: dict[str, float] = {}
-    for name, value in values.items():
-        of_side, _, query = name.split(" ", 2)
-        if of_side == side:
-            folded[query] = fold(folded.get(query, value), value)
-    return folded
+def _grade_dropped(
+    labelled: Mapping[str, int],
+    dropped: Collection[str],
+    hits: Iterable[ScoredDoc],
+    by: tuple[Sequence[int], int, int],
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """The gradings of a query that reach the bounds, each with its name. `by` holds the scale, the
+    lowest relevant grade and k."""
+    scale, relevant, k = by
+    ordered = sorted(hits, key=lambda hit: -hit.score)
+    ranks = {hit.doc_id: rank for rank, hit in enumerate(ordered, start=1)}
+    order = sorted(dropped, key=lambda document: (ranks.get(document, inf), document))
+    query = GradedRanking(
+        labelled=[(grade, ranks.get(document)) for document, grade in labelled.items()],
+        dropped=[ranks.get(document) for document in order],
+        scale=scale,
+        no_gain=-_find_shift(relevant),
+        k=k,
+    )
+    for name, grades in (
+        ("lowest", [scale[0]] * len(order)),
+        ("highest", [scale[-1]] * len(order)),
+        ("worst", find_worst_grades(query)),
+        ("best", find_best_grades(query)),
+    ):
+        yield name, {**labelled, **dict(zip(order, grades, strict=True))}
 
 
 def _measure_queries(
     ranking: Iterable[ScoredDoc], qrels: Qrels, relevant: int, k: int
 ) -> tuple[Mapping[str, float], Mapping[str, float], Mapping[str, float]]:
     """Success@k, nDCG@k and reciprocal rank by query, as ir_measures takes them."""
-    shift = max(0, 1 - relevant)
+    shift = _find_shift(relevant)
     level = relevant + shift
     measures = Success(rel=level) @ k, nDCG @ k, RR(rel=level)
     values: dict[object, dict[str, float]] = defaultdict(dict)
@@ -147,6 +163,11 @@ def _measure_queries(
         values[metric.measure][metric.query_id] = float(metric.value)
     success, ndcg, rank = measures
     return values[success], values[ndcg], values[rank]
+
+
+def _find_shift(relevant: int) -> int:
+    """What a scale is moved up by, so that a grade that counts as relevant is 1 or more."""
+    return max(0, 1 - relevant)
 
 
 def _list_qrels(qrels: Qrels, shift: int) -> Iterator[Qrel]:
