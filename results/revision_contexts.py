@@ -8,7 +8,8 @@ from django.http import Http404, QueryDict
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from results.contexts import JobProgress, Link, list_tabs, show_job
+from results.access import refuse_open_calibration
+from results.contexts import JobProgress, Link, list_shown_rounds, list_tabs, show_job
 from results.models import RevisionAccount
 from results.revision_figures import AccountFigures, read_account
 from results.revision_wording import name_scope
@@ -85,14 +86,17 @@ def list_versions(study: Study) -> list[int]:
 
 
 def show_revision(access: StudyAccess, data: QueryDict) -> RevisionPage:
-    """Raises UnknownScope for a version or a round that the study does not have, and Http404."""
+    """Raises UnknownScope for a version or a round that the study does not have, Http404, and what
+    `refuse_open_calibration` raises."""
     study = access.study
     compared = read_comparison(study, data)
+    if compared is not None:
+        refuse_open_calibration(access, compared.before.round, compared.after.round)
     page = RevisionPage(
         study=study,
         tabs=list_tabs(study, Scope(), "results:revision"),
         versions=list_versions(study),
-        rounds=list(study.rounds.order_by("position", "pk").values_list("name", flat=True)),
+        rounds=list_shown_rounds(study),
         comparison=compared,
     )
     if compared is None:

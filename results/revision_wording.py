@@ -54,8 +54,8 @@ def say_broken_bounds(account: Mapping[str, Any]) -> list[str]:
         return []
     return [
         _(
-            "Run %(run)s lost its hit on %(lost)s queries, but only %(pairs)s pairs lost "
-            "“relevant”: something other than the relabelling changed between the two."
+            "Run %(run)s lost its hit on %(lost)s queries, but only %(pairs)s pairs of the queries "
+            "scored lost “relevant”: something other than the relabelling changed between the two."
         )
         % {
             "run": run["run"],

@@ -11,7 +11,7 @@ from studies.selectors import count_label_changes
 
 COMPUTE_ACCOUNT = "results.account_for_revision"
 # Raised whenever the payload gains or changes a key that the page needs.
-ACCOUNT_FORMAT = 1
+ACCOUNT_FORMAT = 2
 
 
 def describe_basis(study: Study) -> dict[str, int]:

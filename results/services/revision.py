@@ -30,12 +30,13 @@ DEFAULT_K = 5
 
 @dataclass(frozen=True, eq=False)
 class Revision:
-    """Two sides, the pairs (positions in the pool) with outcomes on both, and the grades that
-    either label set decides for the queries that both label."""
+    """Two sides, the pairs (positions in the pool) with outcomes on both, those among them whose
+    query both label sets score (`scored`), and the grades that either decides for these queries."""
 
     before: Side
     after: Side
     both: frozenset[int]
+    scored: frozenset[int]
     qrels_before: Qrels
     qrels_after: Qrels
 
@@ -71,7 +72,7 @@ def account_for_revision(study: Study, compared: Comparison, *, k: int | None = 
         "k": k or depth,
         "bound_checked": (k or depth) <= depth,
         "queries_scored": len(revision.qrels_before),
-        "runs": [_describe_run(*scored, lost["pairs"]) for scored in runs],
+        "runs": [_describe_run(*scored, lost["scored"]) for scored in runs],
     }
     with translation.override("en"):
         return {**account, "warnings": say_warnings(account)}
@@ -82,9 +83,11 @@ def _read_revision(study: Study, compared: Comparison) -> Revision:
     names = _name_pairs(study, sides[0])
     qrels = [_make_qrels(side, names) for side in sides]
     queries = sorted(qrels[0].keys() & qrels[1].keys())
+    both = frozenset(sides[0].decided.keys() & sides[1].decided.keys())
     return Revision(
         *sides,
-        both=frozenset(sides[0].decided.keys() & sides[1].decided.keys()),
+        both=both,
+        scored=frozenset(pair for pair in both if names[pair][0] in set(queries)),
         qrels_before={query: qrels[0][query] for query in queries},
         qrels_after={query: qrels[1][query] for query in queries},
     )
@@ -199,16 +202,22 @@ def _list_labels(side: Side) -> dict[tuple[int, str], int]:
 
 
 def _count_lost(revision: Revision) -> Json:
-    """Pairs that counted as relevant and no longer do, by what they are now."""
+    """Pairs that counted as relevant and no longer do, by what they are now.
+
+    `scored` are those that can cost a run its hit: a query that lost every label of it is not
+    scored after, so its pairs would widen the bound and could not use it.
+    """
     lost = [
-        revision.after.decided[pair]
+        pair
         for pair in revision.both
         if revision.before.is_relevant(pair) and not revision.after.is_relevant(pair)
     ]
-    to = Counter(found.grade for found in lost if found.grade is not None)
-    without = Counter(found.reason for found in lost if found.reason is not None)
+    now = [revision.after.decided[pair] for pair in lost]
+    to = Counter(found.grade for found in now if found.grade is not None)
+    without = Counter(found.reason for found in now if found.reason is not None)
     return {
         "pairs": len(lost),
+        "scored": len(revision.scored.intersection(lost)),
         "to": [[grade, count] for grade, count in sorted(to.items())],
         "without_label": dict(sorted(without.items())),
     }
@@ -234,7 +243,8 @@ def _describe_run(name: str, before: RunScores, after: RunScores, lost_pairs: in
     """Every measure before and after, and whether the lost hits are within their bound.
 
     Each query that lost its hit has a pair that lost `relevant`, so there are no more of these
-    queries than of such pairs, unless something else than the labels of these pairs changed.
+    queries than of such pairs in the queries scored (`lost_pairs`), unless something else than the
+    labels of these pairs changed.
     """
     lost = before.hits - after.hits
     sides = {"before": _describe_scores(before), "after": _describe_scores(after)}

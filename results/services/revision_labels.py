@@ -88,8 +88,7 @@ def _decide(study: Study, side: ScopeLabels, *, version: int | None) -> dict[int
             votes[pair].append(scale[grade])
     finals: dict[int, FinalDecision] = {}
     if version is not None:
-        fresh = set(labels.pair[labels.rubric == version].tolist())
-        finals = _read_finals(study, version, side.pool, fresh)
+        finals = _read_finals(study, version, side)
     return {
         pair: decide_consensus(
             votes.get(pair, []),
@@ -102,16 +101,15 @@ def _decide(study: Study, side: ScopeLabels, *, version: int | None) -> dict[int
     }
 
 
-def _read_finals(
-    study: Study, number: int, pool: Pool, fresh: set[int]
-) -> dict[int, FinalDecision]:
-    """The decision that holds for each pair under the version.
+def _read_finals(study: Study, number: int, side: ScopeLabels) -> dict[int, FinalDecision]:
+    """The decision that holds for each pair under the version: the latest that was recorded under
+    it or an earlier one, unless it was reopened and no other took its place.
 
-    One recorded under it, unless it was reopened and no other took its place. An earlier one
-    holds on where all labels of the pair were carried, that is, where nobody (`fresh`) judged it
-    again under this version.
+    One of an earlier version holds on where all labels of the pair are of that version or before,
+    that is, where nobody judged it again since, under this version or one between.
     """
-    position = {int(key): place for place, key in enumerate(pool.key)}
+    position = {int(key): place for place, key in enumerate(side.pool.key)}
+    judged_under = _find_newest_versions(side)
     of_study = FinalLabel.objects.filter(pair__study=study)
     newest = dict(of_study.order_by().values_list("pair_id").annotate(Max("pk")))
     rows = (
@@ -122,9 +120,19 @@ def _read_finals(
     finals: dict[int, FinalDecision] = {}
     for key, pair_id, version, grade, ended_at in rows:
         pair = position.get(pair_id)
-        was_reopened = ended_at is not None and newest[pair_id] == key
-        if pair is None or was_reopened:
+        if pair is None:
             continue
-        if version == number or pair not in fresh:
+        was_reopened = ended_at is not None and newest[pair_id] == key
+        # What a later decision overruled stays overruled, also where that one does not hold.
+        finals.pop(pair, None)
+        if not was_reopened and (version == number or version >= judged_under.get(pair, 0)):
             finals[pair] = FinalDecision(grade)
     return finals
+
+
+def _find_newest_versions(side: ScopeLabels) -> dict[int, int]:
+    """The newest version that a label of each pair was given under."""
+    newest: dict[int, int] = {}
+    for pair, version in zip(side.labels.pair.tolist(), side.labels.rubric.tolist(), strict=True):
+        newest[pair] = max(version, newest.get(pair, 0))
+    return newest

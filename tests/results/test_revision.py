@@ -1,20 +1,23 @@
 """The account of a revision, on a study made to known figures and on small ones."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotation.models import CarriedLabel, Judgment
 from results.models import FinalLabel
 from results.services.revision import account_for_revision
 from results.services.scopes import Comparison
 from studies.models import Pair, Round, RubricVersion
+from studies.services.rubrics import publish_rubric
 from tests import factories as make
 from tests.cast import Cast
-from tests.results.revised import Revised, make_revised
+from tests.results.revised import RUBRIC, Revised, make_revised
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +72,12 @@ def test_transitions_of_the_constructed_study_tell_what_was_lost(revised: Revise
     found = account(revised)
     assert [2, 1, 24] in found["transitions"]
     assert [2, 0, 7] in found["transitions"]
-    assert found["lost_relevant"] == {"pairs": 31, "to": [[0, 7], [1, 24]], "without_label": {}}
+    assert found["lost_relevant"] == {
+        "pairs": 31,
+        "scored": 31,
+        "to": [[0, 7], [1, 24]],
+        "without_label": {},
+    }
     assert sum(count for *_, count in found["label_transitions"]) == 400
 
 
@@ -138,6 +146,28 @@ def test_an_earlier_final_label_holds_where_labels_were_carried(revised: Revised
     assert [2, 1, 23] in found["transitions"]
 
 
+def test_an_overruled_final_label_does_not_come_back_under_a_third_version(
+    revised: Revised,
+) -> None:
+    """One pair was judged again under rubric 2, another one's decision of rubric 2 was reopened."""
+    judged, reopened = revised.pairs[0], revised.pairs[1]
+    settle(judged, revised.first, 0)
+    end(settle(reopened, revised.first, 0))
+    third = publish_rubric(study=revised.study, rubric=replace(RUBRIC, note="Once more."))
+    CarriedLabel.objects.bulk_create(
+        CarriedLabel(judgment=judgment, rubric_version=third)
+        for judgment in Judgment.objects.filter(round=revised.recheck)
+    )
+    end(settle(reopened, revised.second, 2))
+    found = account_for_revision(revised.study, Comparison.of_versions(2, 3))
+    assert found["lost_relevant"]["pairs"] == 0
+    assert [[before, after] for before, after, _ in found["transitions"]] == [[0, 0], [1, 1]]
+
+
+def end(final: FinalLabel) -> None:
+    FinalLabel.objects.filter(pk=final.pk).update(ended_at=timezone.now())
+
+
 def test_runs_are_measured_under_both_label_sets(revised: Revised) -> None:
     """Procedural queries come first: 0 to 14 had both documents relevant, 15 had the first."""
     make_ranking(revised, "finder")
@@ -172,6 +202,16 @@ def test_more_lost_hits_than_lost_pairs_say_that_something_else_changed(
     assert (run["queries_lost"], run["bound"]) == (16, 0)
     assert not run["within_bound"]
     assert "something other than the relabelling" in account(revised)["warnings"][0]
+
+
+def test_pairs_of_queries_that_are_not_scored_do_not_widen_the_bound(revised: Revised) -> None:
+    """Both pairs of a query are dropped: it has no score to lose, and its pairs allow no loss."""
+    make_ranking(revised, "finder")
+    for pair in revised.pairs[:2]:
+        settle(pair, revised.second, None)
+    found = account(revised)
+    assert (found["lost_relevant"]["pairs"], found["lost_relevant"]["scored"]) == (31, 29)
+    assert (found["runs"][0]["queries_lost"], found["runs"][0]["bound"]) == (15, 29)
 
 
 def test_the_bound_is_not_claimed_below_the_pool(revised: Revised) -> None:

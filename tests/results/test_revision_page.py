@@ -15,7 +15,7 @@ from annotation.models import CarriedLabel, Judgment
 from results.models import RevisionAccount
 from results.services.revision_accounts import is_old, run_account
 from results.services.scopes import Comparison
-from studies.models import Job, Role
+from studies.models import Job, Role, Round
 from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
@@ -165,6 +165,23 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     assert lead.get(PAGE + query).status_code == status
     assert lead.get(f"{PAGE}account.json{query}").status_code in {404, 409, 422}
+
+
+def test_an_open_calibration_round_is_neither_offered_nor_compared(
+    revised: Revised, lead: Client
+) -> None:
+    calibration = make.make_round(
+        revised.study, "calibration-1", kind=Round.Kind.CALIBRATION, rubric_version=revised.second
+    )
+    assert "calibration-1" not in lead.get(PAGE).content.decode()
+    asked = {"from_round": "main", "to_round": "calibration-1"}
+    told = lead.get(PAGE, asked)
+    assert (told.status_code, "its numbers come once" in told.content.decode()) == (400, True)
+    assert lead.post(f"{PAGE}compute/", asked).status_code == 400
+    assert lead.get(f"{PAGE}account.json", asked).status_code == 400
+    calibration.closed_at = timezone.now()
+    calibration.save()
+    assert lead.get(PAGE, asked).status_code == 200
 
 
 def test_asking_for_nothing_changes_nothing(revised: Revised, lead: Client) -> None:
