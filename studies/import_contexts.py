@@ -25,6 +25,7 @@ WORDS = {
         gettext_noop("rubrics"),
         gettext_noop("queries"),
         gettext_noop("documents"),
+        gettext_noop("documents by id"),
         gettext_noop("document"),
         gettext_noop("images"),
         gettext_noop("image"),
@@ -117,6 +118,7 @@ class DraftPage:
     meanings: Sequence[FileRow]
     counts: Sequence[CountRow]
     new: int
+    has_reopened: bool
     problems: Sequence[Remark]
     problem_count: int
     notes: Sequence[Remark]
@@ -189,6 +191,7 @@ def show_draft(study: Study, draft: ImportDraft, *, problem: str = "") -> DraftP
         ],
         counts=list_counts(report.get("counts", {})),
         new=report.get("new", 0),
+        has_reopened=report.get("has_reopened", False),
         problems=[Remark(*one) for one in report.get("problems", [])],
         problem_count=report.get("problem_count", 0),
         notes=[Remark(*one) for one in report.get("notes", [])],

@@ -291,6 +291,7 @@ def tell_report(report: ImportReport, meanings: list[dict[str, Any]]) -> dict[st
         "files": meanings,
         "counts": report.counts(),
         "new": report.new,
+        "has_reopened": report.has_reopened,
         "problems": [
             [problem.file, problem.line, problem.reason]
             for problem in problems.items[:SHOWN_PROBLEMS]

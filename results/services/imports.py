@@ -96,7 +96,7 @@ class Collected:
         moves = created and plan.state is not None
         take_over_target(study, plan.settings.target, report, created=created)
         if report.tally("pairs").new and not created:
-            reopen_grown_claims(study)
+            report.has_reopened |= reopen_grown_claims(study) > 0
         if plan.folder.judgments is not None:
             add_judgments(
                 study=study,

@@ -55,4 +55,6 @@ def name_meaning(path: str) -> str:
     folder, _, name = path.rpartition("/")
     if folder:
         return {"runs": "run", "images": "image", "documents": "document"}[folder]
-    return "rubric" if is_rubric_name(name) else MEANINGS[name]
+    # Nearly right names are refused; until then they are what was meant.
+    nearly = "settings" if name.lower().startswith("study.") else "rubric"
+    return MEANINGS.get(name, nearly)

@@ -123,7 +123,7 @@ def add_judgments(
             execute(cursor, LOG_JUDGMENTS, values)
         _count(cursor, labels, new, report)
         if extended:
-            reopen_grown_claims(study)
+            report.has_reopened |= reopen_grown_claims(study) > 0
         if new and take_places:
             _take_places(cursor, path.name, report)
         if new or extended:

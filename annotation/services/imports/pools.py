@@ -80,7 +80,8 @@ def extend_pool(cursor: CursorWrapper, study: Study, report: ImportReport, file:
             reason = f"the document {doc_id} is not in the study, which requires documents"
             report.refuse("pairs", file, line, reason)
     else:
-        execute(cursor, ADD_KNOWN_BY_ID, values)
+        by_id = execute(cursor, ADD_KNOWN_BY_ID, values)
+        report.count("documents by id", read=by_id, new=by_id)
     added = execute(cursor, ADD_PAIRS, values)
     execute(cursor, ADD_ROUND_QUERIES, values)
     if added:

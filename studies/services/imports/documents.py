@@ -270,7 +270,7 @@ def add_documents(
     new = _write(cursor, values)
     if new:
         refresh_statistics(cursor, "studies_document", "studies_documenttext")
-    report.count("documents", read=documents.count, new=new)
+    report.count("documents", read=documents.count, new=new, odd=len(conflicts))
 
 
 def _write(cursor: CursorWrapper, values: dict[str, int]) -> int:

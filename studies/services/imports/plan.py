@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from os.path import abspath
 from pathlib import Path
 
 from studies.formats.controls import read_controls
@@ -43,9 +44,13 @@ from studies.services.imports.state import StudyState, read_state
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """An id that a file names and no file of the folder explains; the study may know it."""
+    """An id that a file names and no file of the folder explains; the study may know it.
+
+    `kind` is what names it, in `count` rows.
+    """
 
     external_id: str
+    kind: str
     file: str
     line: int | None
     count: int
@@ -55,7 +60,7 @@ class Absent:
         reason = f"the query {self.external_id} is unknown"
         if self.count > 1:
             reason = f"{reason} ({self.count:,} lines name it)"
-        report.refuse("pairs", self.file, self.line, reason)
+        report.refuse(self.kind, self.file, self.line, reason, rows=self.count)
 
     def refuse_document(self, report: ImportReport) -> None:
         """Refuse it as a document that a study which requires documents does not hold either."""
@@ -63,7 +68,7 @@ class Absent:
             f"the document {self.external_id} is pooled and not in the folder (a study with "
             "`documents: optional` takes documents by their id)"
         )
-        report.refuse("documents", self.file, self.line, reason)
+        report.refuse(self.kind, self.file, self.line, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +93,9 @@ FindKnown = Callable[[StudyFile], KnownStudy | None]
 class StudyPlan:
     """What a folder holds, free of faults that can be seen without the study it goes into.
 
-    Documents are held outside of memory. `rubrics` are by version number, `absent_queries` and
-    `absent_documents` are left for the study to explain.
+    Documents are held outside of memory. `rubrics` are by version number, `documents_by_id` are
+    named and not in the folder, `absent_queries` and `absent_documents` are left for the study to
+    explain.
     """
 
     folder: StudyFolder
@@ -101,11 +107,17 @@ class StudyPlan:
     controls: list[ControlRecord] = field(default_factory=list)
     state: StudyState | None = None
     documents: SpooledDocuments = field(default_factory=SpooledDocuments)
+    documents_by_id: set[str] = field(default_factory=set)
     absent_queries: list[Absent] = field(default_factory=list)
     absent_documents: list[Absent] = field(default_factory=list)
     images: FetchedImages | None = None
     known: KnownStudy | None = None
     report: ImportReport = field(default_factory=lambda: ImportReport(""))
+
+    @property
+    def settings_file(self) -> str:
+        """Where the settings come from: the folder itself where they are the study's own."""
+        return self.folder.study.name if self.folder.study else self.folder.path.name
 
     @property
     def queries_file(self) -> str:
@@ -137,6 +149,7 @@ def read_study(
     tells by the settings which study is meant, if it is there. Raises ImportRefused with every
     problem of every file.
     """
+    folder = Path(abspath(folder))  # "." has no name that could stand for the study's
     report = ImportReport(folder.name, problems=Problems(kept=KEPT_PROBLEMS))
     try:
         plan = _read(folder, report, progress or no_progress, images, known, find_known)
@@ -303,7 +316,10 @@ def _read_documents(plan: StudyPlan) -> None:
     with _reading(plan.report, "documents"):
         documents = read_documents(plan.folder, plan.report.problems, plan.images)
         plan.documents.fill(_without_found(documents, missing))
-    if plan.settings.documents == "required":
+    plan.documents_by_id = missing
+    # What a study that is there asks for stays, whatever the folder says.
+    settings = plan.known.settings if plan.known else plan.settings
+    if settings.documents == "required":
         plan.absent_documents = list(_absent_documents(plan, missing))
     plan.absent_queries = list(_absent_queries(plan))
 
@@ -323,7 +339,7 @@ def _absent_documents(plan: StudyPlan, missing: set[str]) -> Iterator[Absent]:
     for file, doc_id, line in _named_documents(plan) if left else ():
         if doc_id in left:
             left.remove(doc_id)
-            yield Absent(doc_id, file, line, 1)
+            yield Absent(doc_id, "documents", file, line, 1)
 
 
 def _named_documents(plan: StudyPlan) -> Iterator[tuple[str, str, int | None]]:
@@ -341,16 +357,19 @@ def _absent_queries(plan: StudyPlan) -> Iterator[Absent]:
     known = {query.query_id for query in plan.queries}
     for path, run in zip(plan.folder.runs, plan.runs, strict=True):
         named = ((hit.query_id, hit.line) for hit in run.hits)
-        yield from _unknown(named, known, f"runs/{path.name}")
+        yield from _unknown(named, known, "run hits", f"runs/{path.name}")
     if plan.folder.pool:
-        yield from _unknown(((p.query_id, None) for p in plan.pool), known, plan.pool_file)
-    yield from _unknown(((c.query_id, c.line) for c in plan.controls), known, "controls.csv")
+        pooled = ((pair.query_id, None) for pair in plan.pool)
+        yield from _unknown(pooled, known, "pairs", plan.pool_file)
+    established = ((control.query_id, control.line) for control in plan.controls)
+    yield from _unknown(established, known, "controls", "controls.csv")
     for spec in plan.settings.rounds:
-        yield from _unknown(((q, None) for q in spec.queries or []), known, "study.yaml")
+        wanted = ((query_id, None) for query_id in spec.queries or [])
+        yield from _unknown(wanted, known, "round queries", plan.settings_file)
 
 
 def _unknown(
-    named: Iterable[tuple[str, int | None]], known: set[str], file: str
+    named: Iterable[tuple[str, int | None]], known: set[str], kind: str, file: str
 ) -> Iterator[Absent]:
     first: dict[str, int | None] = {}
     counts: dict[str, int] = {}
@@ -359,4 +378,4 @@ def _unknown(
             first.setdefault(query_id, line)
             counts[query_id] = counts.get(query_id, 0) + 1
     for query_id, line in first.items():
-        yield Absent(query_id, file, line, counts[query_id])
+        yield Absent(query_id, kind, file, line, counts[query_id])

@@ -29,6 +29,13 @@ HIT_COLUMNS = {
     "score": "double precision",
 }
 
+COUNT_ROWS_OF_NO_QUERY = """
+SELECT count(*) FROM {table} s
+WHERE NOT EXISTS (
+    SELECT FROM studies_query q WHERE q.study_id = %(study)s AND q.external_id = s.query_id
+)
+"""
+
 # A run of the study may gain hits; none that it has may move. One line per query is enough.
 FIND_MOVED_HITS = """
 SELECT file, min(line), query_id, count(*)
@@ -69,9 +76,8 @@ PAIR_COLUMNS = {"query_id": EXTERNAL_ID, "doc_id": EXTERNAL_ID, "rank": "integer
 ADD_KNOWN_BY_ID = """
 INSERT INTO studies_document (study_id, external_id, public_id, title, format,
     superseded_by, url, metadata)
-SELECT DISTINCT ON (s.doc_id) %(study)s, s.doc_id, gen_random_uuid(), '', 'text', '', '',
-    '{}'::jsonb
-FROM staged_pair s
+SELECT %(study)s, s.doc_id, gen_random_uuid(), '', 'text', '', '', '{}'::jsonb
+FROM staged_id s
 WHERE NOT EXISTS (
     SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id
 )
@@ -139,16 +145,24 @@ def add_runs(
     rows = watch.rows(_hit_rows(plan, run_ids), "runs")
     read = stage(cursor, "staged_hit", HIT_COLUMNS, rows)
     values = {"study": study.pk}
-    for file, line, query_id, count in fetch(cursor, FIND_MOVED_HITS, values):
+    moved = fetch(cursor, FIND_MOVED_HITS, values)
+    for file, line, query_id, count in moved:
         reason = (
             f"{count:,} hits for the query {query_id} are ranked otherwise in the study's run of "
             "this name; give another ranking another name"
         )
-        report.conflict("run hits", file, line, reason)
+        report.conflict("run hits", file, line, reason, rows=count)
     new = execute(cursor, ADD_HITS, values)
     if new:
         refresh_statistics(cursor, "studies_runhit")
-    report.count("run hits", read=read, new=new)
+    odd = sum(count for *_, count in moved) + _count_rows_of_no_query(cursor, "staged_hit", study)
+    report.count("run hits", read=read, new=new, odd=odd)
+
+
+def _count_rows_of_no_query(cursor: CursorWrapper, table: str, study: Study) -> int:
+    """How many staged rows name a query that the study lacks; they were refused before."""
+    ((count,),) = fetch(cursor, COUNT_ROWS_OF_NO_QUERY.format(table=table), {"study": study.pk})
+    return int(count)
 
 
 def _add_run_rows(study: Study, plan: StudyPlan, report: ImportReport) -> dict[str, int]:
@@ -171,25 +185,43 @@ def add_pairs(
     cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
 ) -> None:
     """Add the pool's pairs and those of the controls; no pair of the study loses its rank."""
-    _refuse_absent_documents(study, plan, report)
+    _add_documents_by_id(cursor, study, plan, report)
     pool = ((pair.query_id, pair.doc_id, pair.pool_rank) for pair in plan.pool)
     read = stage(cursor, "staged_pair", PAIR_COLUMNS, watch.rows(pool, "pool"))
     new = _add_staged_pairs(cursor, study)
     if new:
         refresh_statistics(cursor, "studies_pair")
-    report.count("pairs", read=read, new=new)
+    lost = _count_rows_of_no_query(cursor, "staged_pair", study)
+    if plan.folder.pool is None:
+        # The runs' hits were refused; the pairs they would make go with them.
+        report.tally("pairs").refused += lost
+    report.count("pairs", read=read, new=new, odd=lost)
 
 
 def _add_staged_pairs(cursor: CursorWrapper, study: Study) -> int:
     values = {"study": study.pk}
-    if execute(cursor, ADD_KNOWN_BY_ID, values):
-        refresh_statistics(cursor, "studies_document")
     return execute(cursor, RANK_CONTROLS, values) + execute(cursor, ADD_PAIRS, values)
 
 
+def _add_documents_by_id(
+    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport
+) -> None:
+    """Add the documents that pool and controls name and neither folder nor study holds, known by
+    their id alone; a study that requires documents refuses them."""
+    ids = ((doc_id,) for doc_id in sorted(plan.documents_by_id))
+    read = stage(cursor, "staged_id", {"doc_id": EXTERNAL_ID}, ids)
+    if study.documents_required:
+        _refuse_absent_documents(study, plan, report)
+    new = execute(cursor, ADD_KNOWN_BY_ID, {"study": study.pk})
+    if new:
+        refresh_statistics(cursor, "studies_document")
+    if not study.documents_required:
+        report.count("documents by id", read=read, new=new)
+
+
 def _refuse_absent_documents(study: Study, plan: StudyPlan, report: ImportReport) -> None:
-    """Refuse pooled documents that neither the folder nor the study holds, where it must."""
-    if not plan.absent_documents or not study.documents_required:
+    """Refuse pooled documents that neither the folder nor the study holds."""
+    if not plan.absent_documents:
         return
     known = set(study.documents.values_list("external_id", flat=True))
     for absent in plan.absent_documents:
@@ -214,7 +246,9 @@ def add_controls(
         reason = f"the control pair {query_id} {doc_id} is established otherwise in the study"
         report.conflict("controls", "controls.csv", line, reason)
     new = execute(cursor, ADD_CONTROLS, values)
-    report.count("controls", read=len(rows), new=new)
+    tally = report.tally("controls")
+    odd = tally.conflicting + tally.refused
+    report.count("controls", read=len(plan.controls), new=new, odd=odd)
 
 
 def _control_rows(

@@ -61,13 +61,14 @@ def add_queries(
     )
     read = stage(cursor, "staged_query", COLUMNS, watch.rows(rows, "queries"))
     values = {"study": study.pk}
-    for line, query_id, differing in fetch(cursor, FIND_CONFLICTS, values):
+    conflicts = fetch(cursor, FIND_CONFLICTS, values)
+    for line, query_id, differing in conflicts:
         reason = f"the query {query_id} has another {differing} in the study"
         report.conflict("queries", plan.queries_file, line, reason)
     new = execute(cursor, ADD_QUERIES, values)
     if new:
         refresh_statistics(cursor, "studies_query")
-    report.count("queries", read=read, new=new)
+    report.count("queries", read=read, new=new, odd=len(conflicts))
     _refuse_unknown(study, plan, report)
 
 

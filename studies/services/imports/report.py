@@ -13,6 +13,8 @@ Progress = Callable[[int, int, str], None]
 KEPT_PROBLEMS = 100_000
 """Refusals listed one by one; further ones are only counted."""
 
+REOPENED = "Queries that gained pairs are open again for those who had finished them."
+
 COLUMNS = ("read", "new", "same", "conflicting", "refused")
 
 
@@ -36,32 +38,37 @@ class ImportReport:
     """The account of one import into `study`.
 
     `problems` holds every refusal and conflict with its file and line, and the notes.
+    `has_reopened`: queries gained pairs that somebody had finished, who is to judge on.
     """
 
     study: str
     dry_run: bool = False
     tallies: dict[str, Tally] = field(default_factory=dict)
     problems: Problems = field(default_factory=lambda: Problems(kept=KEPT_PROBLEMS))
+    has_reopened: bool = False
 
     def tally(self, kind: str) -> Tally:
         """The counts of a kind, begun at zero."""
         return self.tallies.setdefault(kind, Tally())
 
-    def count(self, kind: str, *, read: int, new: int) -> None:
-        """Count rows of which `new` were added and the others known already."""
+    def count(self, kind: str, *, read: int, new: int, odd: int = 0) -> None:
+        """Count rows of which `new` were added and the others known already, but for `odd` ones:
+        those that conflict or were refused, some of them perhaps twice."""
         tally = self.tally(kind)
         tally.read += read
         tally.new += new
-        tally.same += read - new
+        tally.same += max(read - new - odd, 0)
 
-    def conflict(self, kind: str, file: str, line: int | None, reason: str) -> None:
-        """Refuse what says otherwise than the study."""
-        self.tally(kind).conflicting += 1
+    def conflict(
+        self, kind: str, file: str, line: int | None, reason: str, *, rows: int = 1
+    ) -> None:
+        """Refuse what says otherwise than the study, for one reason in so many rows."""
+        self.tally(kind).conflicting += rows
         self.problems.add(file, line, reason)
 
-    def refuse(self, kind: str, file: str, line: int | None, reason: str) -> None:
-        """Refuse what cannot stand in the study."""
-        self.tally(kind).refused += 1
+    def refuse(self, kind: str, file: str, line: int | None, reason: str, *, rows: int = 1) -> None:
+        """Refuse what cannot stand in the study, for one reason in so many rows."""
+        self.tally(kind).refused += rows
         self.problems.add(file, line, reason)
 
     def note(self, file: str, text: str) -> None:
@@ -117,11 +124,11 @@ class ImportReport:
             )
         if not self.new:
             return f"Nothing is new: {self.study} is unchanged."
+        rows = _number(self.new, "row")
         if self.dry_run:
-            return (
-                f"{_number(self.new, 'row')} would be added to {self.study}; nothing was written."
-            )
-        return f"Added to {self.study}: {_number(self.new, 'row')}."
+            return f"{rows} would be added to {self.study}; nothing was written."
+        outcome = f"Added to {self.study}: {rows}."
+        return f"{outcome} {REOPENED}" if self.has_reopened else outcome
 
 
 def _number(count: int, noun: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.db.backends.utils import CursorWrapper
 
@@ -10,47 +10,54 @@ from studies.formats.records import RoundSpec
 from studies.models import Round, RubricVersion, Study, User
 from studies.services.imports.plan import StudyPlan
 from studies.services.imports.report import ImportReport
-from studies.services.imports.staging import execute
+from studies.services.imports.staging import execute, fetch
 from studies.services.rounds import close_round
 
-FILE = "study.yaml"
 STATE_FILE = "state.json"
 
-ADD_WHOLE_POOL = """
-INSERT INTO studies_roundquery (round_id, query_id, annotators)
-SELECT %(round)s, q.id, %(annotators)s FROM studies_query q
-WHERE q.study_id = %(study)s AND EXISTS (SELECT FROM studies_pair p WHERE p.query_id = q.id)
-ORDER BY q.id
-ON CONFLICT (round_id, query_id) DO NOTHING
+# What the round asks for and does not hold yet: the whole pool, or the queries it names.
+NEW_QUERIES = """
+FROM studies_query q
+WHERE q.study_id = %(study)s
+    AND CASE WHEN %(queries)s::text[] IS NULL
+        THEN EXISTS (SELECT FROM studies_pair p WHERE p.query_id = q.id)
+        ELSE q.external_id = ANY(%(queries)s) END
+    AND NOT EXISTS (
+        SELECT FROM studies_roundquery known
+        WHERE known.round_id = %(round)s AND known.query_id = q.id
+    )
 """
 
-ADD_NAMED = """
+ADD_QUERIES = f"""
 INSERT INTO studies_roundquery (round_id, query_id, annotators)
-SELECT %(round)s, q.id, %(annotators)s FROM studies_query q
-WHERE q.study_id = %(study)s AND q.external_id = ANY(%(queries)s)
+SELECT %(round)s, q.id, %(annotators)s {NEW_QUERIES}
 ORDER BY q.id
-ON CONFLICT (round_id, query_id) DO NOTHING
 """
+
+COUNT_QUERIES = f"SELECT count(*) {NEW_QUERIES}"
 
 
 def add_rounds(cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport) -> None:
     """Create rounds, and add to open ones the queries that are new in the pool or named anew."""
     versions = {version.number: version for version in study.rubric_versions.all()}
     known = {round.name: round for round in study.rounds.all()}
-    new = 0
+    new = odd = 0
     for position, spec in enumerate(plan.settings.rounds):
         if spec.rubric_version is not None and spec.rubric_version not in versions:
             reason = f"the round {spec.name} names rubric {spec.rubric_version}, which is missing"
-            report.refuse("rounds", FILE, None, reason)
+            report.refuse("rounds", plan.settings_file, None, reason)
+            odd += 1
             continue
         round = known.get(spec.name)
         if round is None:
             round = _create_round(study, spec, position, versions)
             new += 1
-        else:
-            _compare(round, spec, report)
-        _add_queries(cursor, study, round, spec, report)
-    report.count("rounds", read=len(plan.settings.rounds), new=new)
+        elif differing := " and ".join(_compare(round, spec)):
+            reason = f"the round {spec.name} {differing} in the study"
+            report.conflict("rounds", plan.settings_file, None, reason)
+            odd += 1
+        _add_queries(cursor, study, round, spec, plan.settings_file, report)
+    report.count("rounds", read=len(plan.settings.rounds), new=new, odd=odd)
 
 
 def _create_round(
@@ -65,31 +72,37 @@ def _create_round(
     )
 
 
-def _compare(round: Round, spec: RoundSpec, report: ImportReport) -> None:
+def _compare(round: Round, spec: RoundSpec) -> Iterator[str]:
+    """What the study says otherwise of the round."""
     if round.kind != spec.kind:
-        reason = f"the round {spec.name} is of the kind {round.kind} in the study"
-        report.conflict("rounds", FILE, None, reason)
+        yield f"is of the kind {round.kind}"
     number = round.rubric_version.number
     if spec.rubric_version not in (None, number):
-        reason = f"the round {spec.name} runs under rubric {number} in the study"
-        report.conflict("rounds", FILE, None, reason)
+        yield f"runs under rubric {number}"
 
 
 def _add_queries(
-    cursor: CursorWrapper, study: Study, round: Round, spec: RoundSpec, report: ImportReport
+    cursor: CursorWrapper,
+    study: Study,
+    round: Round,
+    spec: RoundSpec,
+    file: str,
+    report: ImportReport,
 ) -> None:
-    """Put the round's queries into it; a closed round takes none and says so."""
+    """Put the round's queries into it; a closed round takes none, and says so of new ones."""
     values = {
         "study": study.pk,
         "round": round.pk,
         "annotators": _annotators(study, spec),
         "queries": spec.queries,
     }
-    statement = ADD_WHOLE_POOL if spec.queries is None else ADD_NAMED
     if round.closed_at is not None:
-        report.note(FILE, f"the round {round.name} is closed: it takes no further queries")
+        ((left,),) = fetch(cursor, COUNT_QUERIES, values)
+        if left:
+            reason = f"the round {round.name} is closed: it takes no further queries ({left:,} new)"
+            report.note(file, reason)
         return
-    added = execute(cursor, statement, values)
+    added = execute(cursor, ADD_QUERIES, values)
     report.count("round queries", read=round.round_queries.count(), new=added)
 
 

@@ -41,7 +41,7 @@ def add_rubrics(
         said = {1: starter_rubric(), **said}
         report.note("rubric.yaml", "the folder has none: version 1 is the graded 0–3 starter")
     rubrics = inherit_parts(said, published)
-    new = 0
+    new = odd = 0
     for number, rubric in sorted(rubrics.items()):
         version = published.get(number)
         if version is None:
@@ -53,6 +53,7 @@ def add_rubrics(
                 )
             except RubricRefused as refusal:
                 report.refuse("rubrics", name, None, str(refusal))
+                odd += 1
                 continue
             for part in _list_missing_parts(said, number):
                 report.note(name, f"without {part}: it takes those of the version before")
@@ -63,7 +64,8 @@ def add_rubrics(
                 f"rubric-{max([*published, *rubrics]) + 1}.yaml"
             )
             report.conflict("rubrics", files[number].name, None, reason)
-    report.count("rubrics", read=len(rubrics), new=new)
+            odd += 1
+    report.count("rubrics", read=len(rubrics), new=new, odd=odd)
 
 
 def _list_missing_parts(said: Mapping[int, RubricFile], number: int) -> Iterator[str]:

@@ -11,8 +11,6 @@ from studies.services.imports.report import ImportReport
 from studies.services.imports.state import StudyState
 from studies.services.people import PersonRefused, ensure_member, find_or_create_identity
 
-FILE = "study.yaml"
-
 
 def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
     """The study of the plan, locked until the transaction ends, and whether it is new.
@@ -25,12 +23,12 @@ def add_study(plan: StudyPlan, report: ImportReport) -> tuple[Study, bool]:
         slug=settings.study, defaults={**_fields(settings), **_seed(plan)}
     )
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    report.count("settings", read=1, new=int(created))
-    if not created:
-        _deepen(study, settings, report)
-        said_here = _differences(study, settings) if plan.folder.study else ()
-        for name, kept, said in said_here:
-            report.note(FILE, f"{name} is {kept!r} in the study and stays so (here: {said!r})")
+    is_deeper = not created and _deepen(study, plan, report)
+    report.count("settings", read=1, new=int(created or is_deeper))
+    if not created and plan.folder.study:
+        for name, kept, said in _differences(study, settings):
+            text = f"{name} is {kept!r} in the study and stays so (here: {said!r})"
+            report.note(plan.settings_file, text)
     return study, created
 
 
@@ -52,14 +50,17 @@ def _seed(plan: StudyPlan) -> dict[str, str]:
     return {"seed": plan.state.seed} if plan.state and plan.state.seed else {}
 
 
-def _deepen(study: Study, settings: StudyFile, report: ImportReport) -> None:
-    if study.depth is not None and study.depth >= settings.depth:
-        return
-    if study.depth is not None:
-        report.note(FILE, f"the pool grows from depth {study.depth} to {settings.depth}")
-        report.tally("settings").new += 1
-    study.depth = settings.depth
+def _deepen(study: Study, plan: StudyPlan, report: ImportReport) -> bool:
+    """Let the pool become as deep as the plan says; returns whether it was shallower before."""
+    before, depth = study.depth, plan.settings.depth
+    if before is not None and before >= depth:
+        return False
+    study.depth = depth
     study.save(update_fields=["depth"])
+    if before is None:
+        return False
+    report.note(plan.settings_file, f"the pool grows from depth {before} to {depth}")
+    return True
 
 
 def _differences(study: Study, settings: StudyFile) -> Iterator[tuple[str, object, object]]:
@@ -90,7 +91,8 @@ def add_classes(
     new = sum(spec.name not in known for spec in wanted)
     report.count("classes", read=len(wanted), new=new)
     if undeclared:
-        report.note(FILE, f"classes created that are not declared: {', '.join(undeclared)}")
+        file = plan.settings_file if plan.folder.study else plan.queries_file
+        report.note(file, f"classes created that are not declared: {', '.join(undeclared)}")
 
 
 def _classes_of_clauses(plan: StudyPlan) -> set[str]:
@@ -123,7 +125,7 @@ def add_people(
     is_logged: bool = True,
 ) -> None:
     """Give people their memberships; accounts created for it have no password yet."""
-    new = 0
+    new = refused = 0
     for person in plan.settings.people:
         try:
             _, changed = ensure_member(
@@ -134,10 +136,11 @@ def add_people(
                 is_logged=is_logged,
             )
         except PersonRefused as refusal:
-            report.refuse("people", FILE, None, f"people: {refusal}")
+            report.refuse("people", plan.settings_file, None, f"people: {refusal}")
+            refused += 1
         else:
             new += changed
-    report.count("people", read=len(plan.settings.people), new=new)
+    report.count("people", read=len(plan.settings.people), new=new, odd=refused)
     _note_passwords(study, plan, report)
 
 
@@ -165,4 +168,6 @@ def _note_passwords(study: Study, plan: StudyPlan, report: ImportReport) -> None
     accounts = User.objects.filter(username__in=names).order_by("username")
     without = [account.username for account in accounts if not account.has_usable_password()]
     if without:
-        report.note(FILE, f"without a password yet (set_password NAME): {', '.join(without)}")
+        report.note(
+            plan.settings_file, f"without a password yet (set_password NAME): {', '.join(without)}"
+        )
