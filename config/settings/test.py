@@ -18,5 +18,8 @@ WHITENOISE_AUTOREFRESH = True
 AXES_ENABLED = env.read_bool("DISSENSUS_TEST_AXES", False)
 
 # A pool outlives the connection that a test closes, and then blocks dropping the test database.
+# Between two tests with transactions of their own all tables are emptied, the log among them.
 for _database in DATABASES.values():
-    _database["OPTIONS"] = {k: v for k, v in _database["OPTIONS"].items() if k != "pool"}
+    _options = {k: v for k, v in _database["OPTIONS"].items() if k != "pool"}
+    _options["options"] = f"{_options.get('options', '')} -c dissensus.may_empty_tables=on".strip()
+    _database["OPTIONS"] = _options

@@ -1,9 +1,10 @@
 """The database keeps what was published or logged, whatever the code above it does."""
 
 import pytest
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
-from studies.models import Action, Clause, Grade, RubricVersion
+from results.models import FinalLabel
+from studies.models import Action, Clause, Dimension, EdgeCase, Grade, RubricVersion, Study
 from studies.services.log import record_action
 from tests import factories as make
 from tests.cast import Cast
@@ -15,6 +16,25 @@ def test_log_refuses_update_and_delete(cast: Cast) -> None:
         Action.objects.update(name="something.else")
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         Action.objects.all().delete()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        *(model._meta.db_table for model in (Action, RubricVersion, Grade, Dimension, Clause)),
+        *(model._meta.db_table for model in (EdgeCase, Clause.classes.through, FinalLabel)),
+        Study._meta.db_table,  # and with it all that refers to it
+    ],
+)
+@pytest.mark.django_db
+def test_what_is_never_changed_is_not_emptied_either(table: str) -> None:
+    with connection.cursor() as cursor:
+        # Tests may, for they clear the tables between them; nothing else asks for it.
+        cursor.execute("SET LOCAL dissensus.may_empty_tables = 'off'")
+        with pytest.raises(DatabaseError, match="never emptied"), transaction.atomic():
+            cursor.execute(f"TRUNCATE {table} CASCADE")
+        cursor.execute("SET LOCAL dissensus.may_empty_tables = 'on'")
+        cursor.execute(f"TRUNCATE {table} CASCADE")
 
 
 @pytest.mark.parametrize("part", [Grade, Clause])
