@@ -10,7 +10,7 @@
   const isSending = () => document.querySelector("#card .htmx-request, #card.htmx-request") !== null;
 
   /* What the person opened stays open on the next pair. */
-  const kept = { rubric: false, tests: false };
+  const kept = { rubric: false, texts: false };
 
   /* Letters and digits by the place of the key where the layout writes other signs there. */
   function nameOfKey(event) {
@@ -92,7 +92,7 @@
 
   /* A reading belongs to its dimension: choosing another dimension takes it back. */
   function onChange(event) {
-    if (event.target.id === "full-tests") kept.tests = event.target.checked;
+    if (event.target.id === "full-texts") kept.texts = event.target.checked;
     const refused = event.target.closest("#judgment-form fieldset[aria-invalid]");
     if (refused && event.target.name) {
       refused.removeAttribute("aria-invalid");
@@ -113,8 +113,8 @@
       rubric.open = kept.rubric;
       rubric.addEventListener("toggle", () => { kept.rubric = rubric.open; });
     }
-    const tests = byId("full-tests");
-    if (tests) tests.checked = kept.tests;
+    const texts = byId("full-texts");
+    if (texts) texts.checked = kept.texts;
     for (const box of document.querySelectorAll("[data-scroll], .reading .wide, .reading pre")) {
       if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) {
         box.tabIndex = 0;

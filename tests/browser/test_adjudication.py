@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from results.models import ClauseProposal, FinalLabel
 from results.services.exports import describe_export
-from studies.models import Study
+from studies.models import DocumentText, Study
 from tests import factories as make
 from tests.browser.conftest import LogIn
 from tests.browser.test_accessibility import find_violations
@@ -108,9 +108,13 @@ def test_the_pages_of_settling_have_no_accessibility_faults(
     assert find_violations(page) == []
 
 
-def test_all_of_the_form_is_in_sight_in_a_low_window(tied: Cast, log_in: LogIn) -> None:
+@pytest.mark.parametrize("height", [720, 900])
+def test_all_of_the_form_is_in_sight_beside_a_long_document(
+    tied: Cast, log_in: LogIn, height: int
+) -> None:
+    DocumentText.objects.update(text="A line of the document.\n" * 400)
     page = log_in(tied.ada)
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size({"width": 1280, "height": height})
     page.goto("/studies/alpha/adjudicate/")
     hidden = "box => box.scrollHeight - box.clientHeight"
     assert page.locator(".choices").evaluate(hidden) <= 1

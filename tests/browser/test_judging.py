@@ -123,6 +123,17 @@ def test_what_is_missing_is_named_and_takes_focus(judge: Page) -> None:
     expect(status(judge)).to_contain_text("Recorded")
 
 
+def test_the_console_stays_clean_also_after_the_note_was_made_taller(judge: Page) -> None:
+    heard: list[str] = []
+    judge.on("console", lambda line: heard.append(line.text))
+    judge.locator("#note").evaluate("note => { note.style.blockSize = '9rem' }")
+    press(judge, "2", "A", "Enter")
+    expect(status(judge)).to_contain_text("Recorded")
+    press(judge, "z")
+    expect(status(judge)).to_contain_text("Taken back")
+    assert heard == []
+
+
 def test_back_takes_the_last_label_back(judge: Page) -> None:
     first = judge.locator("#query").inner_text()
     press(judge, "2", "A", "Enter")

@@ -1,7 +1,7 @@
 """On a phone: the document stands in the first screen, and nothing has to be moved sideways."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests import factories as make
 from tests.browser.conftest import LogIn
@@ -44,9 +44,24 @@ def test_the_test_of_the_chosen_dimension_stands_whole(cast: Cast, log_in: LogIn
     page = open_on_phone(log_in, cast, "ana", "/studies/alpha/judge/")
     dimension = page.locator(".dimensions > .options > .option").first
     dimension.click()
-    words = dimension.locator("> small")
+    words = dimension.locator("small")
     assert words.is_visible()
     assert words.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
+
+
+def test_note_and_navigation_are_there_and_the_chosen_definition_stands_whole(
+    cast: Cast, log_in: LogIn
+) -> None:
+    page = open_on_phone(log_in, cast, "ana", "/studies/alpha/judge/")
+    expect(page.get_by_label("Why?")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("link", name="My labels")).to_be_in_viewport(ratio=1)
+    grade = page.locator(".grades .option").first
+    grade.click()
+    whole = "(one) => one.scrollWidth <= one.clientWidth + 1 && one.clientHeight > 0"
+    assert grade.locator("small").evaluate(whole)
+    page.get_by_label("full texts").check()
+    for words in page.locator(".options > .option small").all():
+        expect(words).to_be_visible()
 
 
 @pytest.mark.parametrize(
