@@ -33,18 +33,33 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedGap:
+    """Where adjudication found the rubric silent or ambiguous on a pair.
+
+    `dimensions` are those it decided by, or asked a clause of; None among them says that it named
+    none. `clauses` are those it asked for, each by the names of its dimension and its own.
+    """
+
+    dimensions: frozenset[str | None] = frozenset()
+    clauses: frozenset[tuple[str, str]] = frozenset()
+
+
+NO_GAP = NamedGap()
+
+
+@dataclass(frozen=True, slots=True)
 class LabelFacts:
     """What has to be known of a label to tell whether a change can concern it.
 
     `grade` is None for unsure, `dimension` where it is unknown what decided, `query_class` for
-    an unclassified query. `names_gap` says that the pair's adjudication found the rubric silent.
+    an unclassified query. `gap` is what the pair's adjudication named.
     """
 
     grade: int | None
     dimension: str | None
     clause: str | None = None
     query_class: str | None = None
-    names_gap: bool = False
+    gap: NamedGap = NO_GAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class GradeChange:
         """Labels that gave the grade, or were unsure; unless it only left, also those beside."""
         if not self.is_reworded:
             return False
-        if label.names_gap or label.grade is None or label.grade == self.value:
+        if label.grade is None or label.grade == self.value:
             return True
         return self.after is not None and label.grade in self.beside
 
@@ -99,10 +114,11 @@ class DimensionChange:
         return _kind(self.before, self.after)
 
     def concerns(self, label: LabelFacts) -> bool:
-        """Labels it decided, or may have decided; a new dimension may decide any pair."""
-        if self.before is None or label.names_gap:
+        """Labels it decided, or may have decided, and those of pairs on which it was found silent;
+        a new dimension may decide any pair."""
+        if self.before is None:
             return True
-        return label.dimension in (None, self.name)
+        return not {None, self.name}.isdisjoint({label.dimension, *label.gap.dimensions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +146,18 @@ class ClauseChange:
 
     def concerns(self, label: LabelFacts) -> bool:
         """Labels of the classes it is or was for, and those that cite it. Where only its
-        classes changed: labels of the classes it came to or left."""
-        if label.names_gap:
+        classes changed: labels of the classes it came to or left. In either case those of pairs
+        whose adjudication asked for it, or found its dimension silent."""
+        if self._answers(label.gap):
             return True
         was_for = applies_to(self.before, label.query_class)
         is_for = applies_to(self.after, label.query_class)
         if not self.is_reworded:
             return was_for != is_for
         return was_for or is_for or self._is_cited(label)
+
+    def _answers(self, gap: NamedGap) -> bool:
+        return self.dimension in gap.dimensions or (self.dimension, self.name) in gap.clauses
 
     def _is_cited(self, label: LabelFacts) -> bool:
         return label.clause == self.name and label.dimension == self.dimension

@@ -8,9 +8,9 @@ from django.db.models.functions import Greatest
 
 from annotation.models import RoundAssignment
 from annotation.usage import list_current_labels
-from results.models import Cause, FinalLabel
+from results.selectors.gaps import read_gaps
 from studies.models import Role, Study
-from studies.rubric_diff import LabelFacts
+from studies.rubric_diff import NO_GAP, LabelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,7 @@ class CurrentLabel:
 
 def stream_current_labels(study: Study, *, up_to: int) -> Iterator[CurrentLabel]:
     """People's current labels that were given under version `up_to` or an earlier one."""
-    gap = FinalLabel.objects.filter(
-        pair=OuterRef("pair"), ended_at__isnull=True, cause=Cause.RUBRIC
-    )
+    gaps = read_gaps(study)
     assigned = RoundAssignment.objects.filter(
         pair=OuterRef("pair"), annotator=OuterRef("annotator"), round__closed_at__isnull=True
     ).exclude(round=OuterRef("round"))
@@ -50,7 +48,6 @@ def stream_current_labels(study: Study, *, up_to: int) -> Iterator[CurrentLabel]
         .filter(annotator__is_machine=False, rubric_version__number__lte=up_to)
         .annotate(
             version=Greatest(F("rubric_version__number"), carried),
-            names_gap=Exists(gap),
             is_given_back=Exists(assigned),
         )
         .order_by("pk")
@@ -64,7 +61,6 @@ def stream_current_labels(study: Study, *, up_to: int) -> Iterator[CurrentLabel]
             "decided_by__name",
             "clause__name",
             "pair__query__query_class__name",
-            "names_gap",
             "annotator__user_id",
             "annotator__is_active",
             "annotator__roles",
@@ -77,15 +73,15 @@ def stream_current_labels(study: Study, *, up_to: int) -> Iterator[CurrentLabel]
     )
     for row in rows.iterator(2000):
         key, pair, query, annotator, version = row[:5]
-        grade, dimension, clause, query_class, names_gap = row[5:10]
-        user, is_active, roles, is_given_back, *names = row[10:]
+        grade, dimension, clause, query_class = row[5:9]
+        user, is_active, roles, is_given_back, *names = row[9:]
         yield CurrentLabel(
             key=key,
             pair=pair,
             query=query,
             annotator=annotator,
             version=version,
-            facts=LabelFacts(grade, dimension, clause, query_class, names_gap),
+            facts=LabelFacts(grade, dimension, clause, query_class, gaps.get(pair, NO_GAP)),
             can_be_asked=user is not None and is_active and Role.ANNOTATOR.value in roles,
             is_given_back=is_given_back,
             texts=(frozenset(names[:2]), frozenset(names[2:]) - {""}),

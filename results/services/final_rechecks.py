@@ -7,11 +7,12 @@ so that an admin looks at them again and revises them under the version in force
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from results.models import Cause, FinalLabel
+from results.models import FinalLabel
 from results.selectors.final_labels import find_rubric_in_force
+from results.selectors.gaps import read_gaps
 from results.services.rechecks import compare_with_earlier
 from studies.models import Study
-from studies.rubric_diff import LabelFacts, RubricDiff
+from studies.rubric_diff import NO_GAP, LabelFacts, RubricDiff
 from studies.services.rubrics import describe_rubric
 
 
@@ -49,16 +50,17 @@ def list_earlier_finals(study: Study, *, below: int) -> list[EarlierFinal]:
             "decided_by__name",
             "clause__name",
             "pair__query__query_class__name",
-            "cause",
+            "pair_id",
         )
     )
+    gaps = read_gaps(study)
     return [
         EarlierFinal(
             key,
             version,
-            LabelFacts(grade, dimension, clause, query_class, names_gap=cause == Cause.RUBRIC),
+            LabelFacts(grade, dimension, clause, query_class, gaps.get(pair, NO_GAP)),
         )
-        for key, version, grade, dimension, clause, query_class, cause in rows
+        for key, version, grade, dimension, clause, query_class, pair in rows
     ]
 
 

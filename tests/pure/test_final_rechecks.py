@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from results.services.final_rechecks import EarlierFinal, select_concerned
 from studies.formats.records import RubricFile
-from studies.rubric_diff import LabelFacts, compare_rubrics
-from tests.pure.test_rubric_diff import bears_otherwise, labelled_changes, rubrics
+from studies.rubric_diff import LabelFacts, NamedGap, compare_rubrics
+from tests.pure.test_rubric_diff import bears_otherwise, gaps, labelled_changes, rubrics
 
 
 @given(st.lists(labelled_changes(), max_size=4))
@@ -23,21 +23,8 @@ def test_a_final_label_is_listed_if_and_only_if_its_change_can_concern_it(
     ]
 
 
-@given(rubrics, st.booleans())
-def test_a_version_that_says_the_same_lists_nothing(rubric: RubricFile, names_gap: bool) -> None:
+@given(rubrics, gaps)
+def test_a_version_that_says_the_same_lists_nothing(rubric: RubricFile, gap: NamedGap) -> None:
     diffs = {1: compare_rubrics(rubric, replace(rubric, note="another note"))}
-    dropped = EarlierFinal(7, 1, LabelFacts(None, None, names_gap=names_gap))
+    dropped = EarlierFinal(7, 1, LabelFacts(None, None, gap=gap))
     assert select_concerned([dropped], diffs) == []
-
-
-@given(labelled_changes())
-def test_a_pair_that_named_the_gap_is_listed_after_any_change(
-    change: tuple[RubricFile, RubricFile, LabelFacts],
-) -> None:
-    before, after, facts = change
-    diff = compare_rubrics(before, after)
-    named = replace(facts, names_gap=True)
-    rewords = any(entry.concerns(named) for entry in diff.changes)
-    assert select_concerned([EarlierFinal(7, 1, named)], {1: diff}) == ([7] if rewords else [])
-    if diff.dimensions or diff.clauses or diff.edge_cases:
-        assert rewords

@@ -16,7 +16,7 @@ from studies.formats.records import (
     GradeSpec,
     RubricFile,
 )
-from studies.rubric_diff import LabelFacts, compare_rubrics, compare_words
+from studies.rubric_diff import LabelFacts, NamedGap, compare_rubrics, compare_words
 
 CLASSES = ("procedural", "factual", "policy")
 WORDING = st.sampled_from(["as it was", "as it is now"])
@@ -44,6 +44,11 @@ dimensions = st.dictionaries(
 ).map(lambda found: [DimensionSpec(name, *parts) for name, parts in found.items()])
 edge_cases = st.lists(st.builds(EdgeCaseSpec, st.just("stale"), WORDING), max_size=1) | st.just([])
 rubrics = st.builds(RubricFile, grade_scales, dimensions, edge_cases, WORDING)
+DIMENSIONS = st.sampled_from(["answerability", "recency", "authority"])
+asked_for = st.frozensets(st.tuples(DIMENSIONS, st.sampled_from(["steps", "dated"])), max_size=1)
+gaps = st.builds(NamedGap) | st.builds(
+    NamedGap, st.frozensets(st.none() | DIMENSIONS, max_size=1), asked_for
+)
 
 
 @st.composite
@@ -62,6 +67,7 @@ def labelled_changes(draw: st.DrawFn) -> tuple[RubricFile, RubricFile, LabelFact
         dimension=dimension.name if dimension else None,
         clause=cited.name if cited else None,
         query_class=draw(st.none() | st.sampled_from(CLASSES)),
+        gap=draw(gaps),
     )
     return before, after, label
 
@@ -82,7 +88,9 @@ def what_bears_on(rubric: RubricFile, before: RubricFile, label: LabelFacts) -> 
             if low <= value <= high
         },
         "tests": {
-            one.name: one.test for one in rubric.dimensions if label.dimension in (None, one.name)
+            one.name: one.test
+            for one in rubric.dimensions
+            if {label.dimension, *label.gap.dimensions} & {None, one.name}
         },
         "clauses": {
             (one.name, clause.name): (clause.text, clause.grade_when_failed)
@@ -96,6 +104,12 @@ def what_bears_on(rubric: RubricFile, before: RubricFile, label: LabelFacts) -> 
             for clause in one.clauses
             if (one.name, clause.name) == (label.dimension, label.clause)
         ],
+        "gap": {
+            (one.name, clause.name): (clause.text, clause.grade_when_failed, set(clause.classes))
+            for one in rubric.dimensions
+            for clause in one.clauses
+            if one.name in label.gap.dimensions or (one.name, clause.name) in label.gap.clauses
+        },
         "edge cases": rubric.edge_cases,
     }
 
@@ -125,7 +139,7 @@ def test_a_label_is_touched_if_and_only_if_the_diff_can_concern_it(
 def test_equal_versions_have_no_diff_and_touch_nothing(rubric: RubricFile) -> None:
     diff = compare_rubrics(rubric, replace(rubric, note="another note"))
     assert diff.changes == ()
-    assert not diff.concerns(LabelFacts(None, None, names_gap=True))
+    assert not diff.concerns(LabelFacts(None, None, gap=NamedGap(frozenset({None}))))
 
 
 @given(rubrics, rubrics)
@@ -133,17 +147,6 @@ def test_the_diff_backwards_swaps_before_and_after(one: RubricFile, other: Rubri
     there, back = compare_rubrics(one, other), compare_rubrics(other, one)
     swapped = {(str(c.after), str(c.before)) for c in back.changes}
     assert {(str(c.before), str(c.after)) for c in there.changes} == swapped
-
-
-@given(labelled_changes())
-def test_a_pair_whose_adjudication_named_the_gap_is_touched_by_every_rule(
-    change: tuple[RubricFile, RubricFile, LabelFacts],
-) -> None:
-    before, after, label = change
-    diff = compare_rubrics(before, after)
-    reworded = [grade for grade in diff.grades if grade.is_reworded]
-    rules = [*reworded, *diff.dimensions, *diff.clauses, *diff.edge_cases]
-    assert diff.concerns(replace(label, names_gap=True)) == bool(rules)
 
 
 @given(st.text(alphabet="ab c,.分页\n") | st.text(), st.text(alphabet="ab c,.分页\n") | st.text())
@@ -198,6 +201,24 @@ def with_clause(*classes: str) -> RubricFile:
     return replace(BASE, dimensions=[replace(first, clauses=[clause]), *others])
 
 
+STEPS = ("answerability", "steps")
+
+
+def silent_in(dimension: str | None) -> NamedGap:
+    return NamedGap(frozenset({dimension}))
+
+
+def test_a_gap_is_concerned_by_the_test_of_its_dimension_and_by_no_grade() -> None:
+    answerability, recency = BASE.dimensions
+    retested = replace(BASE, dimensions=[replace(answerability, test="At once?"), recency])
+    diff = compare_rubrics(BASE, retested)
+    label = LabelFacts(0, "recency")
+    silent = [silent_in("answerability"), silent_in(None), silent_in("recency"), NamedGap()]
+    assert [diff.concerns(replace(label, gap=gap)) for gap in silent] == [True, True, False, False]
+    wider = replace(BASE, grades=[*(BASE.grades or []), GradeSpec(5, "full", "", relevant=True)])
+    assert not compare_rubrics(BASE, wider).concerns(replace(label, gap=silent[0]))
+
+
 @pytest.mark.parametrize(
     ("label", "is_touched"),
     [
@@ -206,10 +227,14 @@ def with_clause(*classes: str) -> RubricFile:
         (LabelFacts(None, "recency", query_class="procedural"), True),
         (LabelFacts(2, "answerability", query_class="factual"), False),
         (LabelFacts(2, "answerability"), False),
-        (LabelFacts(2, "recency", query_class="factual", names_gap=True), True),
+        (LabelFacts(2, "recency", query_class="factual", gap=silent_in("answerability")), True),
+        (LabelFacts(2, "answerability", query_class="factual", gap=silent_in("recency")), False),
+        (LabelFacts(2, "answerability", query_class="factual", gap=silent_in(None)), False),
+        (LabelFacts(2, "recency", gap=NamedGap(clauses=frozenset({STEPS}))), True),
+        (LabelFacts(2, "recency", gap=NamedGap(clauses=frozenset({("recency", "steps")}))), False),
     ],
 )
-def test_a_new_clause_touches_the_pairs_of_its_class_and_named_gaps(
+def test_a_new_clause_touches_the_pairs_of_its_class_and_the_gaps_it_answers(
     label: LabelFacts, is_touched: bool
 ) -> None:
     assert compare_rubrics(BASE, with_clause("procedural")).concerns(label) == is_touched
@@ -237,4 +262,4 @@ def test_what_counts_as_relevant_touches_no_label() -> None:
         BASE, replace(BASE, grades=[replace(irrelevant, relevant=True), relevant])
     )
     assert [change.value for change in diff.grades] == [0]
-    assert not diff.concerns(LabelFacts(0, "recency", names_gap=True))
+    assert not diff.concerns(LabelFacts(0, "recency", gap=silent_in("recency")))

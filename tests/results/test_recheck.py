@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
 from annotation.services.claims import reopen_grown_claims
-from results.models import Cause, FinalLabel
+from results.models import Cause, ClauseProposal, FinalLabel
+from results.services.final_rechecks import find_concerned_finals
 from results.services.rechecks import find_touched, open_recheck
 from results.services.revision import account_for_revision
 from results.services.scopes import Comparison
@@ -77,20 +78,33 @@ def test_only_labels_of_the_class_are_touched(cast: Cast, second: RubricVersion)
     assert found.count_by_annotator() == {cast.ana.pk: 3, cast.ben.pk: 3}
 
 
-def test_a_pair_whose_adjudication_named_the_gap_is_touched(
+def test_a_pair_whose_adjudication_named_the_gap_that_the_clause_answers_is_touched(
     cast: Cast, second: RubricVersion
 ) -> None:
-    for pair, cause in ((cast.pairs[3], Cause.RUBRIC), (cast.pairs[4], Cause.SLIP)):
+    """Of factual pairs one is silent in the clause's dimension, one was a slip, one is silent in
+    another dimension, and one asked for this clause."""
+    answerability, recency = cast.rubric.dimensions.order_by("position")[:2]
+    for pair, cause, dimension in (
+        (cast.pairs[3], Cause.RUBRIC, answerability),
+        (cast.pairs[4], Cause.SLIP, answerability),
+        (cast.pairs[5], Cause.RUBRIC, recency),
+    ):
         FinalLabel.objects.create(
             pair=pair,
             grade=0,
-            decided_by=cast.rubric.dimensions.first(),
+            decided_by=dimension,
             cause=cause,
             reason="Silent.",
             rubric_version=cast.rubric,
         )
+    ClauseProposal.objects.create(
+        pair=cast.pairs[6], dimension="answerability", clause="steps", text="Steps.", by=cast.ada
+    )
     touched = {label.pair for label in find_touched(cast.study, second).back}
-    assert touched == {pair.pk for pair in cast.pairs[:4]}
+    assert touched == {cast.pairs[place].pk for place in (0, 1, 2, 3, 6)}
+    assert set(find_concerned_finals(cast.study)) == set(
+        FinalLabel.objects.filter(pair=cast.pairs[3]).values_list("pk", flat=True)
+    )
 
 
 def test_one_post_gives_the_pairs_back_and_carries_the_rest(
