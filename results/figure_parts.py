@@ -199,12 +199,14 @@ class ReadingCounts:
 
 @dataclass(frozen=True, slots=True)
 class ThirdVote:
-    """A class with a hole, and what its labels would be if a third vote ended every split."""
+    """A class with a hole, and what its labels would be if a third vote joined every split that
+    it can settle."""
 
     name: str
     queries: int
     pairs: int
     splits: int
+    settled: int
     labels: Sequence[ReadingCounts]
 
 

@@ -118,6 +118,7 @@ def _read_third_vote(row: Payload) -> ThirdVote:
         queries=row["queries"],
         pairs=row["pairs"],
         splits=row["splits"],
+        settled=row["settled"],
         labels=[
             ReadingCounts(grade, row["lower"].get(grade, 0), row["higher"].get(grade, 0))
             for grade in grades

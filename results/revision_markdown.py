@@ -21,7 +21,7 @@ The same pairs stand on both sides: those with labels under both versions (label
 count under both), or in both rounds. Agreement is over the pairs labelled at least twice on both
 sides. κ: Cohen (1960); of more than two annotators pooled (De Vries et al. 2008). Chance agreement
 that moves by more than 0.05 says that the label mix shifted. Transitions count pairs by their
-consensus. success@k is the share of queries with a relevant document in the first k. A query can
+consensus. recall@k is the share of queries with a relevant document in the first k. A query can
 lose its hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs."""
 
 
@@ -107,7 +107,7 @@ def _lost_rows(account: Account) -> Iterator[Sequence[Cell]]:
 
 
 def _list_run_head(account: Account) -> list[str]:
-    measures = (f"success@{account['k']}", f"nDCG@{account['k']}", "MRR")
+    measures = (f"recall@{account['k']}", f"nDCG@{account['k']}", "MRR")
     moves = [f"{name} {side}" for name in measures for side in ("before", "after")]
     return ["run", *moves, "hits lost", "at most"]
 

@@ -35,6 +35,15 @@ def is_everything_closed(study: Study) -> bool:
     return bool(closed) and all(closed)
 
 
+def find_rubric_in_force(study: Study) -> RubricVersion | None:
+    """The newest published version of the rubric."""
+    return (
+        RubricVersion.objects.filter(study=study, published_at__isnull=False)
+        .order_by("-number")
+        .first()
+    )
+
+
 def get_rubric_with_parts(version_id: int) -> RubricVersion:
     """A rubric version with grades, dimensions, clauses and edge cases, in five queries; a
     published one is kept, because it never changes."""

@@ -13,6 +13,7 @@ from annotation.models import Claim, Judgment
 from annotation.planning import choose_shared
 from annotation.services.assignments import add_round
 from studies.models import Member, Pair, Query, Role, Round, RoundQuery, RubricVersion, Study
+from studies.selectors import find_rubric_in_force
 from studies.services.log import record_action
 from studies.services.rubrics import list_published_examples
 
@@ -52,14 +53,13 @@ def plan_calibration(study: Study, count: int) -> CalibrationPlan:
     )
     found = [rows[item] for item in sorted(chosen)]
     open_rounds = study.rounds.filter(kind=Round.Kind.CALIBRATION, closed_at__isnull=True)
-    versions = study.rubric_versions.filter(published_at__isnull=False)
     return CalibrationPlan(
         queries=tuple(key for key, _name, _pairs in found),
         available=len(rows),
         classes=dict(sorted(Counter(name for _key, name, _pairs in found).items())),
         pairs=sum(pairs for _key, _name, pairs in found),
         team=list(_list_team(study).order_by("name").values_list("name", flat=True)),
-        rubric_version=versions.order_by("-number").first(),
+        rubric_version=find_rubric_in_force(study),
         open_round=open_rounds.values_list("name", flat=True).first() or "",
     )
 

@@ -13,6 +13,7 @@ from annotation.services.assignments import add_round, assign_pairs
 from annotation.shuffle import Shuffler
 from annotation.usage import list_current_labels
 from studies.models import Member, Role, Round, RubricVersion, Study
+from studies.selectors import find_rubric_in_force
 from studies.services.log import record_action
 
 NAME = "relabel"
@@ -44,8 +45,9 @@ class RelabelPlan:
 
 def plan_relabel(study: Study, each: int) -> RelabelPlan:
     """Choose up to `each` pairs of every annotator among those they have graded under the version
-    that the main round is judged under, the same each time it is asked."""
-    version = _find_version(study)
+    in force, or under one from which the label was carried to it: judged under another rubric a
+    pair is no repetition. The same each time it is asked."""
+    version = find_rubric_in_force(study)
     own: dict[tuple[int, str], dict[str, OwnPair]] = defaultdict(dict)
     if version is not None:
         for pair, query, annotator, name, query_id, doc_id in _list_labels(study, version):
@@ -61,13 +63,6 @@ def plan_relabel(study: Study, each: int) -> RelabelPlan:
         rubric_version=version,
         open_round=open_rounds.values_list("name", flat=True).first() or "",
     )
-
-
-def _find_version(study: Study) -> RubricVersion | None:
-    """The version of the newest main round: under another one a label is no repetition."""
-    main = study.rounds.filter(kind=Round.Kind.MAIN).select_related("rubric_version")
-    found = main.order_by("-position", "-pk").first()
-    return found.rubric_version if found else None
 
 
 def _list_labels(

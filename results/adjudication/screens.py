@@ -33,7 +33,6 @@ from results.selectors.contested import (
     list_pairs,
 )
 from results.selectors.final_labels import (
-    find_rubric_in_force,
     list_current_labels,
     list_history,
 )
@@ -42,6 +41,7 @@ from results.services.final_labels import as_decision
 from results.services.leases import find_other_holder, take_first_free, take_lease
 from studies.access import StudyAccess
 from studies.models import Grade, Member, Pair, Study
+from studies.selectors import find_rubric_in_force
 
 ORDER_OF = "adjudication"
 # How often the queue is read again when others were faster with all of what it gave.

@@ -85,15 +85,6 @@ def count_final_changes(study: Study) -> int:
     return int(counts["made"]) + int(counts["ended"])
 
 
-def find_rubric_in_force(study: Study) -> RubricVersion | None:
-    """The newest published version of the rubric."""
-    return (
-        RubricVersion.objects.filter(study=study, published_at__isnull=False)
-        .order_by("-number")
-        .first()
-    )
-
-
 def find_relevant_from(version: RubricVersion | None) -> int | None:
     """The lowest grade of the version that counts as relevant; None where none does."""
     if version is None:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from results.models import FinalLabel
-from results.selectors.final_labels import find_rubric_in_force
 from results.selectors.gaps import read_gaps
 from results.services.rechecks import compare_with_earlier
 from studies.models import Study
 from studies.rubric_diff import NO_GAP, LabelFacts, RubricDiff
+from studies.selectors import find_rubric_in_force
 from studies.services.rubrics import describe_rubric
 
 

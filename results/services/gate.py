@@ -29,7 +29,6 @@ from results.gate import (
 from results.gate_wording import say
 from results.models import AgreementReport
 from results.selectors.contested import Count, Wanted, count_pairs
-from results.selectors.final_labels import find_rubric_in_force
 from results.selectors.holes import name_holes
 from results.selectors.proposals import count_open_proposals
 from results.selectors.release import get_release_report, read_basis, tell_freshness
@@ -40,6 +39,7 @@ from results.services.reports import count_changes_since, is_stale
 from results.services.scopes import Scope
 from results.targets import judge_targets
 from studies.models import Action, Member, Round, RubricDraft, Study
+from studies.selectors import find_rubric_in_force
 from studies.services.log import record_action
 
 GateState = Literal["passed", "green", "red"]

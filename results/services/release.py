@@ -13,18 +13,24 @@ from django.utils import timezone
 
 from results.inspection import inspect_qrels, inspect_table
 from results.models import ReleaseReport
-from results.selectors.final_labels import find_relevant_from, find_rubric_in_force
+from results.selectors.final_labels import find_relevant_from
 from results.selectors.labels import read_snapshot, stream_pair_labels
 from results.selectors.release import RELEASE_FORMAT, read_basis
 from results.services.exports.decisions import DecidedQuery, decide_queries
 from results.services.exports.service import count_consensus, read_entry, read_lines
-from results.services.retrieval import bound_run, list_runs, read_ranking, score_run
+from results.services.retrieval import (
+    bound_run,
+    choose_depth,
+    list_runs,
+    read_ranking,
+    score_run,
+)
 from studies.models import Grade, Query, Run, Study
+from studies.selectors import find_rubric_in_force
 
 Json = dict[str, Any]
 ReleaseStep = Callable[[str], None]
 
-DEFAULT_K = 5
 MEASURES = ("success_at_k", "ndcg", "mrr")
 
 
@@ -113,7 +119,7 @@ def _inspect_exports(study: Study) -> Iterator[Json]:
 
 def _score_runs(study: Study, released: Released) -> Json:
     relevant = find_relevant_from(find_rubric_in_force(study))
-    k = study.depth or DEFAULT_K
+    k = choose_depth(study)
     whole = released.dropped.keys() - released.qrels.keys()
     return {
         "k": k,

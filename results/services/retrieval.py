@@ -18,6 +18,8 @@ from results.statistics.dropped_grades import (
 )
 from studies.models import Run, RunHit, Study
 
+DEFAULT_K = 5
+
 # Grades by query id and document id.
 Qrels = Mapping[str, Mapping[str, int]]
 
@@ -31,6 +33,11 @@ class RunScores:
     ndcg: float | None
     mrr: float | None
     hits: frozenset[str]
+
+
+def choose_depth(study: Study) -> int:
+    """The ranks that measures look at: as deep as the pool, where that is known."""
+    return study.depth or DEFAULT_K
 
 
 def list_runs(study: Study) -> list[Run]:

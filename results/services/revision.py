@@ -13,7 +13,14 @@ from django.utils import translation
 
 from results.revision_wording import name_scope, say_warnings
 from results.selectors.labels import read_snapshot
-from results.services.retrieval import Qrels, RunScores, list_runs, read_ranking, score_run
+from results.services.retrieval import (
+    Qrels,
+    RunScores,
+    choose_depth,
+    list_runs,
+    read_ranking,
+    score_run,
+)
 from results.services.revision_labels import Side, read_side
 from results.services.scopes import Comparison
 from results.statistics.agreement import Measure, kappa_band
@@ -24,8 +31,6 @@ from studies.models import Pair, Study
 from studies.services.jobs import JobRefused
 
 Json = dict[str, Any]
-
-DEFAULT_K = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +56,7 @@ def account_for_revision(study: Study, compared: Comparison, *, k: int | None = 
         raise JobRefused(
             f"Name two different versions or rounds: both are {name_scope(compared.before)}."
         )
-    depth = study.depth or DEFAULT_K
+    depth = choose_depth(study)
     with read_snapshot():
         revision = _read_revision(study, compared)
         runs = _score_runs(study, revision, k or depth)

@@ -1,8 +1,9 @@
 """What a third vote would do in a class with a hole: settle each split for one of two readings.
 
 A vote ends a tie, and says nothing of which reading the rubric means. So both outcomes are shown
-side by side: the labels of the class if every third vote joins the lower end of its split, and
-if it joins the higher one, and what each run then scores.
+side by side: the labels of the class if every third vote joins the lowest grade of its split that
+one vote can settle it for, and if it joins the highest one, and what each run then scores. A split
+that has a label already, by a majority, needs no vote and keeps it.
 
 Imports ir_measures: only workers and commands import this module.
 """
@@ -10,18 +11,40 @@ Imports ir_measures: only workers and commands import this module.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from results.consensus import decide_consensus
-from results.selectors.final_labels import find_rubric_in_force
+from results.consensus import Policy, decide_consensus
+from results.selectors.final_labels import find_relevant_from
 from results.selectors.labels import PairLabels, read_snapshot, stream_pair_labels
-from results.services.retrieval import RunScores, list_runs, read_ranking, score_run
-from studies.models import Grade, Study
+from results.services.retrieval import (
+    RunScores,
+    choose_depth,
+    list_runs,
+    read_ranking,
+    score_run,
+)
+from studies.models import Study
+from studies.selectors import find_rubric_in_force
 
 Json = dict[str, Any]
 
-CUTOFF = 10
-"""Ranks that Success and nDCG look at."""
+
+@dataclass(frozen=True, slots=True)
+class ConsensusRule:
+    """What the study asks of votes before they are a label."""
+
+    minimum_votes: int
+    policy: Policy
+
+    def decide(self, pair: PairLabels, *further: int) -> int | None:
+        """The pair's label, with further votes beside those it has."""
+        return decide_consensus(
+            [*pair.grades, *further],
+            final=pair.final,
+            minimum_votes=self.minimum_votes,
+            policy=self.policy,
+            unsure=pair.unsure,
+        ).grade
 
 
 @dataclass(slots=True)
@@ -38,52 +61,61 @@ class Reading:
 
 @dataclass(slots=True)
 class ClassReadings:
+    """`splits` are the pairs whose votes differ and that have no final label, `settled` those
+    among them without a label that one more vote can give one; `pairs` are these and all others
+    with a label."""
+
     lower: Reading = field(default_factory=Reading)
     higher: Reading = field(default_factory=Reading)
     pairs: int = 0
     splits: int = 0
+    settled: int = 0
 
 
 def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
     """For each of these classes its labels and every run's measures under either reading.
 
-    Only pairs without a final label are moved; each run is scored over the class's queries.
+    Only splits without a label are moved, by the study's own rule of consensus; each run is scored
+    over the class's queries, as deep as the pool.
     """
     if not classes:
         return []
-    in_force = find_rubric_in_force(study)
-    grades = Grade.objects.filter(rubric_version=in_force, is_relevant=True)
-    relevant = min(grades.values_list("value", flat=True), default=None)
+    relevant = find_relevant_from(find_rubric_in_force(study))
+    rule = ConsensusRule(study.minimum_votes, cast(Policy, str(study.consensus)))
     read = {name: ClassReadings() for name in classes}
     with read_snapshot():
         for pair in stream_pair_labels(study):
             if pair.query_class in read:
-                _add_pair(read[pair.query_class], pair)
+                _add_pair(read[pair.query_class], pair, rule)
     return [_describe(study, name, read[name], relevant) for name in classes]
 
 
-def _add_pair(readings: ClassReadings, pair: PairLabels) -> None:
-    """A split goes to either end; every other pair has the label it has, if any."""
-    if pair.final is None and len(set(pair.grades)) > 1:
-        readings.splits += 1
-        low, high = min(pair.grades), max(pair.grades)
+def _add_pair(readings: ClassReadings, pair: PairLabels, rule: ConsensusRule) -> None:
+    """A pair with a label has it in either reading; a split without one gets what a vote can."""
+    label = rule.decide(pair)
+    is_split = pair.final is None and len(set(pair.grades)) > 1
+    if label is None and not is_split:
+        return
+    if label is not None:
+        ends = [label]
     else:
-        decided = decide_consensus(pair.grades, final=pair.final, unsure=pair.unsure)
-        if decided.grade is None:
-            return
-        low = high = decided.grade
+        ends = [vote for vote in sorted(set(pair.grades)) if rule.decide(pair, vote) == vote]
+        readings.settled += bool(ends)
+    readings.splits += is_split
     readings.pairs += 1
-    readings.lower.add(pair, low)
-    readings.higher.add(pair, high)
+    if ends:
+        readings.lower.add(pair, ends[0])
+        readings.higher.add(pair, ends[-1])
 
 
 def _describe(study: Study, name: str, read: ClassReadings, relevant: int | None) -> Json:
     queries = read.lower.grades.keys()
+    k = choose_depth(study)
     runs = []
     for run in list_runs(study):
         ranking = read_ranking(run, queries)
         lower, higher = (
-            score_run(ranking, reading.grades, relevant=relevant, k=CUTOFF)
+            score_run(ranking, reading.grades, relevant=relevant, k=k)
             for reading in (read.lower, read.higher)
         )
         runs.append(
@@ -94,9 +126,10 @@ def _describe(study: Study, name: str, read: ClassReadings, relevant: int | None
         "queries": len(queries),
         "pairs": read.pairs,
         "splits": read.splits,
+        "settled": read.settled,
         "lower": _count_grades(read.lower),
         "higher": _count_grades(read.higher),
-        "k": CUTOFF,
+        "k": k,
         "runs": runs,
     }
 

@@ -262,6 +262,7 @@ def third_vote(payload: Payload) -> Table:
             for run in row["runs"]
             for measure in measures
         ],
+        note=_("recall@k is the share of queries with a relevant document in the first k."),
     )
 
 
@@ -285,7 +286,7 @@ def third_vote_labels(payload: Payload) -> Table:
 
 
 def _name_measure(measure: str, k: int) -> str:
-    return {"success_at_k": f"Success@{k}", "ndcg": f"nDCG@{k}", "mrr": "MRR"}[measure]
+    return {"success_at_k": f"recall@{k}", "ndcg": f"nDCG@{k}", "mrr": "MRR"}[measure]
 
 
 def _subtract(after: float | None, before: float | None) -> float | None:

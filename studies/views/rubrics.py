@@ -16,6 +16,7 @@ from studies.access import StudyAccess, get_study_for_role
 from studies.formats.rubrics import write_rubric
 from studies.models import Role, Round, RubricDraft, RubricVersion
 from studies.numbers import read_number
+from studies.selectors import find_rubric_in_force
 from studies.services import rubric_drafts as services
 from studies.services.rubrics import RubricRefused, describe_rubric
 
@@ -76,7 +77,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     """Begin the next version from the newest published one, or from a starter."""
     access = get_study_for_role(request, slug, Role.ADMIN)
     starter = request.POST.get("starter", "")
-    newest = None if starter else find_newest(access)
+    newest = None if starter else find_rubric_in_force(access.study)
     try:
         services.start_draft(
             study=access.study,
@@ -253,11 +254,6 @@ def read_edition(data: QueryDict) -> int:
     return read_number(data.get("edition", "")) or 0
 
 
-def find_newest(access: StudyAccess) -> RubricVersion | None:
-    versions = access.study.rubric_versions.filter(published_at__isnull=False)
-    return versions.order_by("-number").first()
-
-
 def say_outdated() -> str:
     return _("The draft was saved, published or discarded meanwhile. Nothing was changed.")
 
@@ -279,7 +275,7 @@ def render_draft(
         "based_on": found.based_on,
         "classes": list(access.study.query_classes.values_list("name", flat=True)),
         "faults": services.check_content(access.study, shown)[1],
-        "has_history": find_newest(access) is not None,
+        "has_history": find_rubric_in_force(access.study) is not None,
         **extra,
     }
     return render(request, "studies/rubric_draft.html", context, status=status)

@@ -251,6 +251,24 @@ def test_labels_of_another_version_are_no_repetition(cast: Cast) -> None:
     assert "| ana | 9 | 77.8 % |" in render_payload(payload)
 
 
+def test_a_relabel_round_is_judged_under_the_version_in_force(cast: Cast, admin: Client) -> None:
+    """The main round stays under rubric 1: only labels carried to rubric 2 can be repeated."""
+    label_cast(cast)
+    second = publish_rubric(study=cast.study, rubric=describe_rubric(cast.rubric))
+    assert plan_relabel(cast.study, 5).given == []
+    carried = Judgment.objects.filter(annotator=cast.ana, pair__in=cast.pairs[:3])
+    CarriedLabel.objects.bulk_create(
+        CarriedLabel(judgment=label, rubric_version=second) for label in carried
+    )
+    assert admin.post(ROUNDS + "relabel/", {"each": "5"}).status_code == 302
+    relabel = cast.study.rounds.get(kind=Round.Kind.RELABEL)
+    assert relabel.rubric_version == second
+    given = RoundAssignment.objects.filter(round=relabel)
+    assert {(one.annotator, one.pair) for one in given} == {
+        (cast.ana, pair) for pair in cast.pairs[:3]
+    }
+
+
 def test_only_what_can_be_given_again_is(cast: Cast) -> None:
     label_cast(cast)
     Judgment.objects.filter(annotator=cast.ana).update(grade=None, is_unsure=True)

@@ -47,7 +47,7 @@ class Command(BaseCommand):
         after.add_argument("--to", dest="after", type=int, metavar="N", help="later version")
         after.add_argument("--to-round", type=read_text, metavar="NAME", help="later round")
         parser.add_argument(
-            "--k", type=read_positive, help="depth of success@k and nDCG (default: the pool's)"
+            "--k", type=read_positive, help="depth of recall@k and nDCG (default: the pool's)"
         )
         parser.add_argument("--format", choices=("json", "md"), default="json")
 

@@ -17,7 +17,6 @@ from results.gate import list_red
 from results.selectors.final_labels import (
     count_final_labels,
     find_relevant_from,
-    find_rubric_in_force,
 )
 from results.selectors.labels import read_snapshot
 from results.services.exports.kinds import (
@@ -35,6 +34,7 @@ from results.services.exports.selection import COMMON_COUNTS, CONSENSUS_COUNTS
 from results.services.gate import read_gate
 from results.services.reports import find_open_holes
 from studies.models import Action, Member, Study, User
+from studies.selectors import find_rubric_in_force
 from studies.services.log import record_action
 
 
