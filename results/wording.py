@@ -96,7 +96,7 @@ def as_ratio(value: float | None) -> str:
 
 def as_share(value: float | None) -> str:
     """A share of one as a percentage with one decimal."""
-    return NOTHING if value is None else f"{_fixed(100 * value, 1)} %"
+    return NOTHING if value is None else f"{_fixed(100 * value, 1)}%"
 
 
 def as_count(value: int) -> str:

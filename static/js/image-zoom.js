@@ -58,7 +58,7 @@
   function tell(view, scale) {
     view.querySelector(".zoom").checked = isZoomed(view);
     const told = view.closest(".picture-frame").querySelector("output");
-    if (told) told.textContent = `${Math.round(scale * 100)} %`;
+    if (told) told.textContent = `${Math.round(scale * 100)}%`;
   }
 
   function onWheel(event) {

@@ -146,7 +146,7 @@ def test_a_rubric_is_written_tried_mended_and_its_change_accounted_for(
     expect(admin.locator(".compared").first).to_contain_text("ana")
     run_jobs()
     admin.goto(f"{HOME}results/rounds/")
-    expect(admin.locator(".rounds")).to_contain_text("50.0 %")
+    expect(admin.locator(".rounds")).to_contain_text("50.0%")
     assert find_violations(admin) == []
 
     open_main_round(study)

@@ -54,7 +54,7 @@ def test_page_counts_what_would_leave_and_what_is_withheld(cast: Cast, lead: Cli
     )
     assert '<code dir="auto">q1</code></a> Tied votes on 2 pairs.' in page
     assert (
-        '<th scope="row">unanimous</th><td class="num">6</td><td class="num">100.0 %</td>' in page
+        '<th scope="row">unanimous</th><td class="num">6</td><td class="num">100.0%</td>' in page
     )
 
 

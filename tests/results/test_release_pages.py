@@ -199,7 +199,7 @@ def test_runs_are_scored_by_the_consensus(cast: Cast, study: Study, lead: Client
     page = read(lead, SYSTEMS)
     assert "3 queries scored" in page
     assert '<td class="num">0.667</td>' in page
-    assert "0 pairs dropped (0.0 %" in page
+    assert "0 pairs dropped (0.0%" in page
 
 
 def test_dropped_pairs_stand_beside_each_score_with_what_they_could_do_to_it(
@@ -214,7 +214,7 @@ def test_dropped_pairs_stand_beside_each_score_with_what_they_could_do_to_it(
     assert bm25["mrr"]["worst"] == pytest.approx((1 + 0 + 0.5) / 3)
     assert bm25["mrr"]["best"] == pytest.approx((1 + 0.5 + 0.5) / 3)
     page = read(lead, SYSTEMS)
-    assert "2 pairs dropped (22.2 % of those decided)" in page
+    assert "2 pairs dropped (22.2% of those decided)" in page
     assert "message error" in page
     assert "0.500 … 0.667" in page
 

@@ -283,8 +283,8 @@ def test_document_tells_the_numbers_of_the_report(cast: Cast) -> None:
     text = render_markdown(cast.study)
     assert text.startswith("# Agreement: Alpha help centre\n")
     assert "People split most on procedural queries: 2 of 3 pairs, against 0 of 6" in text
-    assert "| ana | ben | 9 | 77.8 % | 35.8 % | 0.654 |" in text
-    assert "| procedural | 3 | 2 | 66.7 % |" in text
+    assert "| ana | ben | 9 | 77.8% | 35.8% | 0.654 |" in text
+    assert "| procedural | 3 | 2 | 66.7% |" in text
     assert text.endswith("\n")
 
 
@@ -329,7 +329,7 @@ def test_measures_have_three_decimals(value: float | None, text: str) -> None:
     assert wording.as_ratio(value) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.845, "84.5 %"), (0, "0.0 %"), (1.0, "100.0 %")])
+@pytest.mark.parametrize(("value", "text"), [(0.845, "84.5%"), (0, "0.0%"), (1.0, "100.0%")])
 def test_shares_have_one_decimal(value: float, text: str) -> None:
     assert wording.as_share(value) == text
 

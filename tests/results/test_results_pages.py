@@ -76,9 +76,9 @@ def test_overview_tells_each_number_with_its_size(cast: Cast, lead: Client) -> N
     for words in (
         "2 of 3 pairs, against 0 of 6 elsewhere",
         "Computed from 18 judgments, a moment ago.",
-        "77.8 %",
+        "77.8%",
         "of 9 comparisons agree",
-        "2 of 9 pairs split (22.2 %)",
+        "2 of 9 pairs split (22.2%)",
         "nominal, 9 pairs",
         "36 s of active time",
     ):
@@ -89,7 +89,7 @@ def test_overview_shows_kappa_with_chance_and_confusion(cast: Cast, lead: Client
     compute(cast)
     page = " ".join(read(lead).split())
     assert "<bdi>ana</bdi> × <bdi>ben</bdi>" in page
-    for words in ("0.654", "35.8 %", "substantial", "fewer than 10 queries to draw from"):
+    for words in ("0.654", "35.8%", "substantial", "fewer than 10 queries to draw from"):
         assert words in page
     assert re.search(r'<td class="num heat-9"><a href="[^"]*alike=1">3</a></td>', page)
     assert re.search(r'<td class="num heat-6 split"><a href="[^"]*low=0&amp;high=1">1</a>', page)

@@ -314,8 +314,8 @@ def test_command_writes_markdown_with_its_numbers(revised: Revised) -> None:
     make_ranking(revised, "a|b")
     text = run_command("revised", "--from", "1", "--to", "2", "--format", "md")
     assert text.startswith("# Revision: Study revised, rubric 1 → rubric 2")
-    assert "| procedural | 76 | 27 | 35.5 % | 76 | 4 | 5.3 % |" in text
-    assert "| — the rest | 124 | 4 | 3.2 % | 124 | 4 | 3.2 % |" in text
+    assert "| procedural | 76 | 27 | 35.5% | 76 | 4 | 5.3% |" in text
+    assert "| — the rest | 124 | 4 | 3.2% | 124 | 4 | 3.2% |" in text
     assert "| 2 relevant | 1 partial | 24 |" in text
     assert "a\\|b" in text
     assert text.endswith("\n")

@@ -248,7 +248,7 @@ def test_labels_of_another_version_are_no_repetition(cast: Cast) -> None:
     payload = compute_agreement(cast.study, scope=scope, resamples=10)
     assert [row["pairs"] for row in payload["self_agreement"]] == [9]
     assert "## Self-agreement" in render_payload(payload)
-    assert "| ana | 9 | 77.8 % |" in render_payload(payload)
+    assert "| ana | 9 | 77.8% |" in render_payload(payload)
 
 
 def test_a_relabel_round_is_judged_under_the_version_in_force(cast: Cast, admin: Client) -> None:

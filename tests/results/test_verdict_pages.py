@@ -41,7 +41,7 @@ def test_verdict_stands_before_every_table_with_both_rates(lead: Client, url: st
     page = read(lead, url)
     assert page.index(HEADLINE) < page.index("<table")
     assert (
-        "27 of 76 pairs of class procedural split (35.5 %), against 4 of 124 elsewhere (3.2 %)"
+        "27 of 76 pairs of class procedural split (35.5%), against 4 of 124 elsewhere (3.2%)"
     ) in page
     assert "write a clause for class procedural and recheck its 76 pairs" in page
 
