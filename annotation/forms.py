@@ -25,21 +25,28 @@ class TokenField(forms.CharField):
             raise forms.ValidationError(str(error)) from error
 
 
+class AwayField(forms.Field):
+    """Cleans to a timedelta. What is no number of milliseconds, whatever it is, counts as nothing:
+    no label is refused for its time."""
+
+    def clean(self, value: Any) -> timedelta:
+        said = str(value or "")
+        is_number = said.isascii() and said.isdigit() and len(said) <= AWAY_DIGITS
+        return timedelta(milliseconds=int(said) if is_number else 0)
+
+
 class ShownForm(forms.Form):
     """What was shown, and the form's one-time key: checked before anything else."""
 
     token = TokenField()
     key = forms.UUIDField()
-    away = forms.CharField(required=False)
+    away = AwayField()
 
     def clean(self) -> dict[str, Any]:
-        """Put the time away with what was shown. A number that is none counts as nothing: no
-        label is refused for its time."""
+        """Put the time away with what was shown."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        said = cleaned.get("away", "")
-        if "token" in cleaned and said.isascii() and said.isdigit() and len(said) <= AWAY_DIGITS:
-            away = timedelta(milliseconds=int(said))
-            cleaned["token"] = replace(cleaned["token"], reported_away=away)
+        if "token" in cleaned:
+            cleaned["token"] = replace(cleaned["token"], reported_away=cleaned["away"])
         return cleaned
 
 

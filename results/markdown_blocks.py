@@ -4,7 +4,26 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 Cell = str | int
-_MEANINGFUL = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+# What CommonMark, its tables and its strikethrough take for markup, and no sign more: the report is
+# read in a terminal as well.
+_MEANINGFUL = re.compile(
+    r"""
+    [\\`|~]                             # wherever they stand
+    | (?<!\s)\* | \*(?!\s)              # emphasis, unless blanks are on both sides
+    | (?<![^\W_])_ | _(?![^\W_])        # the same, unless within a word
+    | \](?=[(\[:])                      # the text of a link ends
+    | <(?=[a-z/!?])                     # a tag or an address
+    | &(?=\#?\w+;)                      # a character by its name or number
+    | ^\#(?=\#{0,5}(?:\s|$))            # a heading, or how one ends
+    | (?<=\s)\#(?=\#*$)
+    | ^>                                # a quotation
+    | ^[-+](?=\s|$)                     # an item of a list
+    | ^[-=](?=[-=]*$)                   # a line across, or under a heading
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ITEM_NUMBER = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))")
 
 
 def section(
@@ -25,4 +44,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], align: str) -> st
 
 def escape(text: str) -> str:
     """A text in one line in which nothing is taken for Markdown."""
-    return _MEANINGFUL.sub(r"\\\1", " ".join(text.split()))
+    marked = _MEANINGFUL.sub(r"\\\g<0>", " ".join(text.split()))
+    return _ITEM_NUMBER.sub(r"\1\\", marked)

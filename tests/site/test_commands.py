@@ -1,12 +1,15 @@
 """What every command does with arguments that cannot be meant: exit status 2, and no traceback."""
 
+import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from studies.models import Action, Member
 from tests.cast import Cast
+from tests.conftest import ROOT
 
 LATIN_1 = "caf\udce9"
 """`café` in Latin-1, as Python hands over an argument that is not UTF-8."""
@@ -75,3 +78,13 @@ def test_what_is_not_there_is_refused_with_its_name(
         call_command(*(argument.format(folder=tmp_path) for argument in arguments))
     assert refused.value.returncode == 1
     assert words in str(refused.value)
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly() -> None:
+    command = [sys.executable, str(ROOT / "manage.py"), "diffsettings", "--all"]
+    with Popen(command, stdout=PIPE, stderr=PIPE, cwd=ROOT) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+    assert running.returncode == 141

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.http import HttpResponseBase, QueryDict
 from django.test import Client
 
+from studies.models import Action
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import Form, log_in, read_forms
@@ -138,6 +139,18 @@ def test_a_form_with_nul_is_refused_as_one_that_is_filled_in_wrongly(
 ) -> None:
     response = log_in(cast.max).post(f"/studies/alpha/{path}", fields)
     assert response.status_code == 422
+
+
+@pytest.mark.parametrize("path", ["judge/", "labels/{label}/"])
+def test_no_label_is_refused_for_its_time_away(cast: Cast, path: str) -> None:
+    label = make.make_judgment(cast.main, cast.pairs[0], cast.ana, 2, decided_by="recency")
+    client, url = log_in(cast.ana), f"/studies/alpha/{path.format(label=label.public_id)}"
+    for grade, away in enumerate(["a\0b", "\0", "-5", "9" * 5000]):
+        form = next(form for form in read_forms(client.get(url)).values() if "key" in form.fields)
+        typed = {"grade": str(grade % 2), "decided_by": "recency", "away": away}
+        before = Action.objects.filter(name__startswith="judgment.").count()
+        assert client.post(url, form.fields | typed).status_code == 302, away
+        assert Action.objects.filter(name__startswith="judgment.").count() == before + 1
 
 
 def test_a_label_with_nul_in_its_note_is_refused_and_stays_in_the_form(cast: Cast) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from results.gate_wording import TITLES, say
+from results.markdown_blocks import escape
 from results.services.gate import Gate, read_gate
 from results.services.releases import run_everything
 from studies.models import Study
@@ -39,8 +40,8 @@ class Command(BaseCommand):
 
 def write_checklist(study: Study, gate: Gate) -> str:
     """The gate as Markdown: a list of the lines, each with what it found."""
-    lines = [f"# Release gate of {study.title}: {gate.state}", ""]
+    lines = [f"# Release gate of {escape(study.title)}: {gate.state}", ""]
     for line in gate.lines:
         lines.append(f"- **{line.state}** {TITLES[line.key]}")
-        lines += [f"  - {say(finding)}" for finding in line.findings]
+        lines += [f"  - {escape(say(finding))}" for finding in line.findings]
     return "\n".join(lines) + "\n"
