@@ -81,7 +81,7 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class FormValues:
     """What stands in the form: empty for a fresh pair, never prefilled with a label but for
-    one's own when it is revised or refused."""
+    one's own when it is revised or refused. Of a label taken back only the note comes again."""
 
     grade: str = ""
     decided_by: str = ""

@@ -30,10 +30,15 @@ from studies.selectors import is_everything_closed, list_open_rounds
 
 
 def show_next(
-    annotator: Member, *, notice: str = "", latest: Judgment | None = None
+    annotator: Member,
+    *,
+    notice: str = "",
+    latest: Judgment | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> JudgeContext | RubricChanged | NothingToJudge:
     """The next pair for the annotator, what changed in the rubric before it, or why there is
-    none. `latest` is the annotator's latest label, where the caller knows it."""
+    none. `latest` is the annotator's latest label, where the caller knows it; `notes` are what
+    stood in labels taken back, by the id of their pair."""
     found = next_pair(annotator)
     if found is None:
         return explain_nothing(annotator, notice=notice)
@@ -54,6 +59,7 @@ def show_next(
         item,
         shown,
         progress=Progress(done=found.labelled, left=found.left),
+        values=FormValues(note=(notes or {}).get(item.pair_id, "")),
         notice=notice,
         undo_id=str(latest.public_id) if latest else selectors.get_latest_label_id(annotator),
     )

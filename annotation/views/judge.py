@@ -26,6 +26,9 @@ from studies.http import HtmxRequest
 from studies.models import Member, Pair
 from studies.numbers import read_number
 
+# Where the note of a label that was taken back waits for its pair to be shown again.
+NOTES_BACK = "notes_back"
+
 # What a screen is called in the template, and the partial that shows it.
 PARTS = {
     JudgeContext: ("judge", "#card"),
@@ -40,7 +43,8 @@ def judge(request: HtmxRequest, slug: str) -> HttpResponse:
     annotator = get_annotator(request, slug)
     if request.method == "POST":
         return take_submission(request, annotator)
-    return render_screen(request, screens.show_next(annotator))
+    notes = request.session.pop(NOTES_BACK, {})
+    return render_screen(request, screens.show_next(annotator, notes=notes))
 
 
 def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
@@ -143,16 +147,18 @@ def undo(request: HtmxRequest, slug: str) -> HttpResponse:
     except ValueError:
         return refuse(request, annotator, _("There is no label to take back."))
     outcome = undo_judgment(judgment_id=judgment_id, annotator=annotator)
-    if not outcome.leads_on:
+    if not outcome.leads_on or outcome.judgment is None:
         sentence = _("Only your latest label can be taken back, while its round is open.")
         return refuse(request, annotator, sentence)
     notice = _("Taken back: %(label)s. The pair is here again.") % {
         "label": screens.describe_label(outcome.judgment)
     }
+    notes = {str(outcome.judgment.pair.public_id): outcome.judgment.note}
     if not request.htmx:
         messages.info(request, notice)
+        request.session[NOTES_BACK] = notes
         return redirect("annotation:judge", slug)
-    return render_screen(request, screens.show_next(annotator, notice=notice))
+    return render_screen(request, screens.show_next(annotator, notice=notice, notes=notes))
 
 
 @require_POST

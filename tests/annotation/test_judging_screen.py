@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -218,13 +219,23 @@ def test_undo_takes_back_the_latest_label_once(cast: Cast) -> None:
     assert str(latest.pair.public_id) not in open_form(client).fields["note"]
 
 
-def test_undone_pair_comes_next(cast: Cast) -> None:
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_undone_pair_comes_next_with_its_note_and_no_other_does(
+    cast: Cast, headers: dict[str, str]
+) -> None:
     client = log_in(cast.ana)
-    post_form(client, open_form(client), URL, **CHOICE)
-    pair = Judgment.objects.get().pair
-    client.post(URL + "undo/", {"judgment": Judgment.objects.get().public_id})
-    post_form(client, open_form(client), URL, grade="0", decided_by="authority")
-    assert Judgment.objects.get().pair == pair
+    post_form(client, open_form(client), URL, **CHOICE, note="says so twice")
+    undone = Judgment.objects.get()
+    response = client.post(URL + "undo/", {"judgment": undone.public_id}, headers=headers)
+    form = read_forms(response)["judgment-form"] if headers else open_form(client)
+    assert form.fields["note"] == "says so twice"
+    assert "grade" not in form.fields
+    post_form(client, form, URL, grade="0", decided_by="authority")
+    assert (Judgment.objects.get().pair, Judgment.objects.get().note) == (
+        undone.pair,
+        form.fields["note"],
+    )
+    assert open_form(client).fields["note"] == ""
 
 
 def test_undo_of_somebody_elses_label_changes_nothing(cast: Cast) -> None:

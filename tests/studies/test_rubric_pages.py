@@ -299,6 +299,7 @@ def test_diff_shows_words(cast: Cast, admin: Client) -> None:
 
 def test_round_is_switched_by_an_explicit_act_that_is_logged(cast: Cast, admin: Client) -> None:
     make.make_rubric(cast.study)
+    assert "<option selected>2</option>" in admin.get(RUBRIC).content.decode()
     response = admin.post(RUBRIC + "switch/", {"round": "main", "version": "2"})
     assert response.status_code == 302
     cast.main.refresh_from_db()
