@@ -53,9 +53,7 @@ def test_page_counts_what_would_leave_and_what_is_withheld(cast: Cast, lead: Cli
         '<th scope="row">a tie to settle</th><td class="num">1</td><td class="num">2</td>' in page
     )
     assert '<code dir="auto">q1</code></a> Tied votes on 2 pairs.' in page
-    assert (
-        '<th scope="row">unanimous</th><td class="num">6</td><td class="num">100.0%</td>' in page
-    )
+    assert '<th scope="row">unanimous</th><td class="num">6</td><td class="num">100.0%</td>' in page
 
 
 def test_page_counts_single_votes(cast: Cast, lead: Client) -> None:
