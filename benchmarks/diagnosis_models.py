@@ -33,6 +33,9 @@ class Design:
     """A simulated study. The last annotator errs upwards with chance `lenient`, the others with
     0.5. `sticky`: all errors on a query go the same way, drawn for each query.
 
+    `duos`: annotators 0 and 1, 2 and 3 and so on judge together and with nobody else, each query by
+    one duo; the readings of a hole then divide each of the first `divided` duos.
+
     `cites` is "nothing", "random" (over three dimensions), or "truth" (what the document turns on,
     one label in ten at random; in a hole the second reading cites another dimension).
     """
@@ -42,6 +45,8 @@ class Design:
     lenient: float = 0.5
     sticky: bool = False
     cites: str = "random"
+    duos: bool = False
+    divided: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ def simulate(design: Design | Latent, rng: np.random.Generator) -> LabelTable:
     query = np.repeat(np.arange(len(depth)), depth)
     labels = np.array([kind.labels for kind in design.kinds])[kind_of_query]
     order = np.argsort(rng.random((len(depth), design.annotators)), axis=1)
+    if design.duos:
+        order = order[:, :1] // 2 * 2 + np.array([0, 1])
     seats = [order[code, : labels[code]] for code in query]
     pair = np.repeat(np.arange(len(query)), labels[query])
     annotator = np.concatenate(seats)
@@ -106,6 +113,8 @@ def _label(
 ) -> LabelTable:
     of_label = query[pair]
     second = annotator >= design.annotators / 2
+    if design.duos:
+        second = (annotator % 2 == 1) & (annotator < 2 * design.divided)
     is_hole = rng.random(len(query)) < _column(design, "hole")[kind_of_query][query]
     flipped = _column(design, "both_ways")[kind_of_query] & (rng.random(len(kind_of_query)) < 0.5)
     truth = rng.integers(0, GRADES, len(query))

@@ -136,6 +136,10 @@ NULLS = (
         ),
     ),
     Condition(
+        "three duos, a harder class, one duo with a lenient annotator",
+        Design((replace(HARDER, error=0.3), *ROUGH), annotators=6, lenient=0.9, duos=True),
+    ),
+    Condition(
         "a harder class and a lenient annotator, grades cut from noisy values",
         Latent(noise=(0.5, 0.15, 0.15, 0.15), bias=0.15),
     ),
@@ -143,6 +147,22 @@ NULLS = (
         "the same, more lenient",
         Latent(noise=(0.8, 0.2, 0.2, 0.2), bias=0.4),
     ),
+)
+
+# The nulls that come nearest to the bound: run longer.
+WORST = tuple(
+    condition
+    for condition in NULLS
+    if condition.name
+    in {
+        "a harder class",
+        "a harder class and a lenient annotator",
+        "a harder class and an always lenient annotator, nothing cited",
+        "a harder class, one error way per query",
+        "two harder classes and a lenient annotator",
+        "three of six classes harder, six annotators, one lenient",
+        "three duos, a harder class, one duo with a lenient annotator",
+    }
 )
 
 HOLE = Kind(queries=22, hole=0.33, error=0.015)
@@ -165,6 +185,18 @@ POWERS = (
     Condition(
         "6 annotators, 2 per query, hole doubled (half of the twos share a reading)",
         Design((replace(HOLE, hole=0.6), *REST), annotators=6),
+        FIRST,
+    ),
+    Condition(
+        "two duos, one of them divided by the hole",
+        Design(
+            (replace(HOLE, hole=0.6), *even(2, queries=18, error=0.08)), annotators=4, duos=True
+        ),
+        FIRST,
+    ),
+    Condition(
+        "three duos, all divided by the hole",
+        Design((HOLE, *REST), annotators=6, duos=True, divided=3),
         FIRST,
     ),
     Condition(
@@ -192,7 +224,7 @@ POWERS = (
 SIZES = (20, 40, 60, 80, 120, 200)
 SHARES = (0.10, 0.20, 0.30, 0.40, 0.50, 0.60)
 PER_QUERY = (2, 5)
-PARTS = ("nulls", "powers", "sizes")
+PARTS = ("nulls", "worst", "powers", "sizes")
 
 
 def run(
@@ -327,6 +359,10 @@ def run_part(part: str, studies: int, draws: int, *, write: bool) -> None:
         rows = run_conditions(NULLS, studies, draws)
         table = tell_rates("null condition | studies with a false hole", rows, studies, draws)
         image = ("diagnosis-nulls.svg", draw_dots([(*row, studies) for row in rows]))
+    elif part == "worst":
+        rows = run_conditions(WORST, studies, draws)
+        table = tell_rates("null condition | studies with a false hole", rows, studies, draws)
+        image = None
     elif part == "powers":
         rows = run_seed(studies, draws) + run_conditions(POWERS, studies, draws)
         table = tell_rates("condition with a hole | hole named", rows, studies, draws)
@@ -348,7 +384,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--studies", type=int, default=1000)
     parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument(
-        "--part", choices=PARTS, action="append", help="of the three, by default all"
+        "--part", choices=PARTS, action="append", help="of the four, by default all"
     )
     parser.add_argument("--only", help="run the conditions whose name holds this, and print them")
     parser.add_argument("--write", action="store_true")

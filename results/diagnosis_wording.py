@@ -47,6 +47,10 @@ TEXTS = {
     "directions_together": gettext_noop(
         "That is the clearest of several directions; all annotators together have p {p}."
     ),
+    "not_sure": gettext_noop(
+        "That is not sure enough to set the class apart: a hole asks for p {bound} or less, "
+        "and what was found, taken together, has p {p}."
+    ),
     "no_direction": gettext_noop(
         "Its splits run in no direction of their own (n = {total} differing labels)."
     ),
@@ -80,6 +84,10 @@ TEXTS = {
         "These look like slips on harder queries: adjudicate the {splits} splits."
     ),
     "nothing_to_do": gettext_noop("There is nothing to mend."),
+    "nothing_but_leniency": gettext_noop(
+        "There is nothing to mend in the class itself; the leniency that the whole study "
+        "shows is to be mended, and shows here too."
+    ),
     "nothing_yet": gettext_noop(
         "That alone is no hole, as the class splits no more than the rest: there is nothing "
         "to mend now, but look again when more is labelled."
@@ -93,14 +101,22 @@ TEXTS = {
         "Too little to tell: have {pairs} more pairs of class {name} labelled by two people "
         "or more, on new queries (at least {queries})."
     ),
+    "label_to_be_sure": gettext_noop(
+        "Too little to tell a hole from slips: have {pairs} more pairs of class {name}, on new"
+        " queries, labelled by two people or more, and read its {splits} splits meanwhile."
+    ),
+    "tell_by_causes": gettext_noop(
+        "Too little to tell slips from a hole: only {same} of its {splits} splits are known to"
+        " rest on one reading. Adjudicate them and name their causes, which tell."
+    ),
     "label_rest": gettext_noop(
         "Too little elsewhere to compare with: have {rest_pairs} more pairs of other classes "
         "labelled by as many people as these."
     ),
     "lenient": gettext_noop(
         "{higher} is higher than {lower} in {count} of {total} splits between them outside of"
-        " any hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the"
-        " grades."
+        " any hole (p {p}), whichever class is left out: leniency, a habit of theirs and no "
+        "hole. Compare their use of the grades."
     ),
     "study_hole": gettext_noop(
         "The rubric is silent in {names}: mend it there before anything else."
@@ -111,6 +127,16 @@ TEXTS = {
     "study_noise": gettext_noop("Splits are spread as chance and single hard queries spread them."),
     "study_too_little_data": gettext_noop(
         "Too little is labelled twice to say where people split."
+    ),
+    "study_undecided": gettext_noop(
+        "{names} split more than the rest, and whether the rubric is silent there cannot be "
+        "told yet."
+    ),
+    "study_untold": gettext_noop("In {names} too little is labelled twice to tell."),
+    "study_lenient": gettext_noop(
+        "People differ in leniency, whatever the class ({over}): compare how they use the "
+        "grades, agree on where each grade begins, and have the borderline pairs labelled "
+        "anew."
     ),
 }
 # The same of one thing: the value that is counted, and the text where it is 1.
@@ -153,6 +179,14 @@ ONE = {
         "splits",
         gettext_noop("This looks like a slip on a harder query: adjudicate the one split."),
     ),
+    "label_to_be_sure": (
+        "pairs",
+        gettext_noop(
+            "Too little to tell a hole from slips: have {pairs} more pair of class {name}, on"
+            " a new query, labelled by two people or more, and read its {splits} splits "
+            "meanwhile."
+        ),
+    ),
     "label_more": (
         "pairs",
         gettext_noop(
@@ -182,7 +216,10 @@ ADVICE = frozenset(
         "write_clause",
         "adjudicate",
         "nothing_to_do",
+        "nothing_but_leniency",
         "nothing_yet",
+        "label_to_be_sure",
+        "tell_by_causes",
         "label_more",
         "label_more_queries",
         "label_rest",
@@ -197,6 +234,7 @@ TAGS = {
 VERDICTS = tuple(TAGS)
 OTHERS = gettext_noop("the others")
 SHARES = frozenset({"rate", "rest_rate", "chance"})
+P_VALUES = frozenset({"p", "bound"})
 
 
 def say(sentence: Mapping[str, Any]) -> str:
@@ -218,4 +256,4 @@ def _show(name: str, value: Value) -> str:
         return _(OTHERS) if value == OTHERS else value
     if name in SHARES:
         return as_share(value)
-    return as_p_value(value) if name == "p" else as_count(int(value))
+    return as_p_value(value) if name in P_VALUES else as_count(int(value))

@@ -71,10 +71,14 @@ class Finding:
     directions: Sequence[DirectionFinding]
     citation: CitationFinding
     grades: Sequence[GradeSplits]
+    apart_p: float | None
 
     @property
     def is_grave(self) -> bool:
-        return self.verdict in {"hole", "slips"}
+        """It splits more than the rest, whatever is known of it beyond that."""
+        return self.verdict in {"hole", "slips"} or (
+            self.verdict == "too_little_data" and self.apart_p is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ def _by_gravity(found: Finding) -> tuple[int, float]:
 def _read_finding(row: Payload) -> Finding:
     sentences = row["sentences"]
     copied = ("queries", "pairs", "splits", "rate", "rest_pairs", "rest_splits", "rest_rate")
-    tested = ("ratio", "p_value", "p_adjusted", "fisher_p")
+    tested = ("ratio", "p_value", "p_adjusted", "fisher_p", "apart_p")
     return Finding(
         name=row["class"],
         verdict=row["verdict"],

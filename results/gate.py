@@ -78,6 +78,18 @@ class RubricFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class UntoldFacts:
+    """A class of which the diagnosis cannot say yet whether it is a hole, with what it rests on
+    and what it lacks: pairs of the class and of others to be labelled by two people or more."""
+
+    name: str
+    pairs: int
+    splits: int
+    more_pairs: int
+    more_rest_pairs: int
+
+
+@dataclass(frozen=True, slots=True)
 class TargetFacts:
     """Two annotators and the kappa that the study asks of them."""
 
@@ -102,7 +114,8 @@ class ExportFacts:
 class Facts:
     """All that the gate looks at. `measured` speaks of what a worker has counted on whole
     exports, `diagnosed` of the agreement of the current labels; `queries_judged` counts the whole
-    study. `targets` is None where the study has set none."""
+    study. `untold` are the classes that may be a hole for all that is known, None where there is
+    no class to look into. `targets` is None where the study has set none."""
 
     measured: Freshness
     diagnosed: Freshness
@@ -111,6 +124,7 @@ class Facts:
     rounds: Sequence[RoundFacts]
     rubric: RubricFacts
     holes: Sequence[str]
+    untold: Sequence[UntoldFacts] | None
     open_ties: int
     ties: int
     targets: Sequence[TargetFacts] | None
@@ -259,11 +273,26 @@ def _count_finding(code: str, count: int, values: Mapping[str, Any]) -> list[Fin
 
 
 def judge_holes(facts: Facts) -> Line:
-    """No query class is an open hole in the numbers of the current labels."""
+    """No query class is an open hole in the numbers of the current labels: a warning where that
+    cannot be told of every class."""
     if stale := _ask_for_diagnosis(facts.diagnosed):
         return Line("holes", "red", [stale])
     holes = [Finding("hole", {"class": name}) for name in facts.holes]
-    return Line("holes", "red" if holes else "green", holes or [Finding("no_hole")])
+    if facts.untold is None:
+        return Line("holes", "warning", [Finding("no_class")])
+    untold = [_tell_untold(one) for one in facts.untold]
+    if holes or untold:
+        return Line("holes", "red" if holes else "warning", [*holes, *untold])
+    return Line("holes", "green", [Finding("no_hole")])
+
+
+def _tell_untold(one: UntoldFacts) -> Finding:
+    values = {"class": one.name, "splits": one.splits, "pairs": one.pairs}
+    if one.more_pairs:
+        return Finding("too_little_labelled", {**values, "count": one.more_pairs})
+    if one.more_rest_pairs:
+        return Finding("too_little_elsewhere", {**values, "count": one.more_rest_pairs})
+    return Finding("readings_unknown", values)
 
 
 def judge_ties(facts: Facts) -> Line:

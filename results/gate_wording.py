@@ -54,6 +54,25 @@ SENTENCES = {
     "no_ties": _("There is no tie."),
     "hole": _("The rubric is silent in the class %(class)s: more votes settle nothing there."),
     "no_hole": _("The diagnosis of the current labels finds none."),
+    "no_class": _("The queries have no classes, so no hole can be looked for."),
+    "too_little_labelled": ngettext_lazy(
+        "%(class)s: %(splits)s of %(pairs)s pairs split, which is too little to tell. Have "
+        "%(count)s more pair labelled by two people.",
+        "%(class)s: %(splits)s of %(pairs)s pairs split, which is too little to tell. Have "
+        "%(count)s more pairs labelled by two people.",
+        "number",
+    ),
+    "too_little_elsewhere": ngettext_lazy(
+        "%(class)s: %(splits)s of %(pairs)s pairs split, and there is too little to compare them "
+        "with. Have %(count)s more pair of other classes labelled by as many people.",
+        "%(class)s: %(splits)s of %(pairs)s pairs split, and there is too little to compare them "
+        "with. Have %(count)s more pairs of other classes labelled by as many people.",
+        "number",
+    ),
+    "readings_unknown": _(
+        "%(class)s: %(splits)s of %(pairs)s pairs split, more than elsewhere, and too few of the "
+        "splits are known to rest on one reading. Adjudicate them and name their causes."
+    ),
     "no_rubric": _("No version of the rubric is published."),
     "draft_open": _("A draft of the next version is being written."),
     "clauses_asked_for": ngettext_lazy(

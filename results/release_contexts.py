@@ -58,6 +58,7 @@ class GatePage:
     gate: Gate | None = None
     lines: Sequence[ShownLine] = ()
     red: int = 0
+    warnings: int = 0
     may_pass: bool = False
     reason: str = ""
     error: str = ""
@@ -112,6 +113,7 @@ def show_gate(access: StudyAccess, *, reason: str = "", error: str = "") -> Gate
         gate=gate,
         lines=lines,
         red=sum(line.state == "red" for line in lines),
+        warnings=sum(line.state == "warning" for line in lines),
         may_pass=gate.is_open and access.member.has_role(Role.LEAD),
         reason=reason,
         error=error,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from results.gate import UntoldFacts
 from results.models import AgreementReport
 from results.selectors.reports import REPORT_FORMAT
 from results.services.scopes import Scope
@@ -25,3 +26,21 @@ def list_open_holes(study: Study) -> list[str]:
 def name_holes(classes: Iterable[Mapping[str, Any]]) -> list[str]:
     """The names of the holes among the `classes` of a report."""
     return [row["class"] for row in classes if row.get("verdict") == "hole"]
+
+
+def list_untold(classes: Iterable[Mapping[str, Any]]) -> list[UntoldFacts] | None:
+    """The classes of a report of which too little is known, None where it has no named class."""
+    diagnosed = [row for row in classes if "verdict" in row]
+    if not diagnosed:
+        return None
+    return [
+        UntoldFacts(
+            name=row["class"],
+            pairs=row["pairs"],
+            splits=row["splits"],
+            more_pairs=row["more_pairs"],
+            more_rest_pairs=row["more_rest_pairs"],
+        )
+        for row in diagnosed
+        if row["verdict"] == "too_little_data"
+    ]

@@ -29,7 +29,7 @@ from results.gate import (
 from results.gate_wording import say
 from results.models import AgreementReport
 from results.selectors.contested import Count, Wanted, count_pairs
-from results.selectors.holes import name_holes
+from results.selectors.holes import list_untold, name_holes
 from results.selectors.proposals import count_open_proposals
 from results.selectors.release import get_release_report, read_basis, tell_freshness
 from results.selectors.reports import get_report
@@ -174,6 +174,7 @@ def collect_facts(study: Study) -> Facts:
         rounds=[_read_round(round) for round in list_last_calibrations(study)],
         rubric=read_rubric_facts(study),
         holes=name_holes(report.payload["classes"]) if report else (),
+        untold=list_untold(report.payload["classes"]) if report else (),
         open_ties=_sum_open(ties),
         ties=sum(count.pairs for count in ties),
         targets=_read_targets(study, report),

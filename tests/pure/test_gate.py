@@ -13,6 +13,7 @@ from results.gate import (
     RoundFacts,
     RubricFacts,
     TargetFacts,
+    UntoldFacts,
     is_open,
     judge_gate,
     list_red,
@@ -24,6 +25,7 @@ HOW_TO = ClassFacts("how-to", is_high_risk=False, minimum=3, judged=3, splits=2,
 OTHER = ClassFacts("other", is_high_risk=False, minimum=0, judged=0, splits=9, open_splits=9)
 FIRST = RoundFacts("calibration-1", "current", kappa=0.60, alpha=0.70, split_rate=0.20)
 SECOND = RoundFacts("calibration-2", "current", kappa=0.70, alpha=0.61, split_rate=0.15)
+LITTLE = UntoldFacts("other", pairs=9, splits=2, more_pairs=30, more_rest_pairs=4)
 
 GREEN = Facts(
     measured="current",
@@ -33,6 +35,7 @@ GREEN = Facts(
     rounds=[FIRST, SECOND],
     rubric=RubricFacts(2, labels_carried=7),
     holes=(),
+    untold=(),
     open_ties=0,
     ties=3,
     targets=[TargetFacts("ana", "ben", 0.71, 0.7, is_reached=True)],
@@ -49,6 +52,7 @@ RED = [
     ({"classes": [replace(POLICY, open_splits=1), HOW_TO]}, "high_risk", "splits_open"),
     ({"open_ties": 1}, "ties", "ties_open"),
     ({"holes": ("how-to",)}, "holes", "hole"),
+    ({"holes": ("how-to",), "untold": [LITTLE]}, "holes", "too_little_labelled"),
     ({"rubric": RubricFacts(None)}, "rubric", "no_rubric"),
     ({"rubric": RubricFacts(2, has_draft=True)}, "rubric", "draft_open"),
     ({"rubric": RubricFacts(2, proposals={"how-to": 1})}, "rubric", "clauses_asked_for"),
@@ -134,6 +138,36 @@ def test_dropped_pairs_warn_before_they_turn_the_line_red(share: float, state: s
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("untold", "sentence"),
+    [
+        (
+            [LITTLE],
+            "other: 2 of 9 pairs split, which is too little to tell. Have 30 more pairs labelled "
+            "by two people.",
+        ),
+        (
+            [replace(LITTLE, more_pairs=0)],
+            "other: 2 of 9 pairs split, and there is too little to compare them with. Have 4 more "
+            "pairs of other classes labelled by as many people.",
+        ),
+        (
+            [replace(LITTLE, more_pairs=0, more_rest_pairs=0)],
+            "other: 2 of 9 pairs split, more than elsewhere, and too few of the splits are known "
+            "to rest on one reading. Adjudicate them and name their causes.",
+        ),
+        (None, "The queries have no classes, so no hole can be looked for."),
+    ],
+)
+def test_a_hole_that_cannot_be_told_of_is_no_green_line(
+    untold: list[UntoldFacts] | None, sentence: str
+) -> None:
+    facts = replace(GREEN, untold=untold)
+    line = next(line for line in judge_gate(facts) if line.key == "holes")
+    assert (line.state, [say(found) for found in line.findings]) == ("warning", [sentence])
+    assert is_open(judge_gate(facts))
+
+
 @pytest.mark.parametrize("facts", [GREEN, *(replace(GREEN, **changes) for changes, _, _ in RED)])
 def test_every_line_has_a_title_and_every_finding_a_sentence(facts: Facts) -> None:
     for line in judge_gate(facts):

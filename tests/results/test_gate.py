@@ -33,7 +33,8 @@ from tests.results.releasable import (
     plan,
 )
 
-GREEN = dict.fromkeys(KEYS, "green")
+# Three queries are too few to tell whether a class is a hole.
+GREEN = dict.fromkeys(KEYS, "green") | {"holes": "warning"}
 LIKE_BEN = [2, 1, 2, 0, 1, 2, 0, 1, 2]
 
 
@@ -42,10 +43,20 @@ def study(cast: Cast) -> Study:
     return make_releasable(cast)
 
 
-def test_a_study_that_is_ready_is_green_in_every_line(study: Study) -> None:
+def test_a_study_that_is_ready_is_green_in_every_line_that_can_be_told(study: Study) -> None:
     assert list_codes(study, "stable") == {"steady"}
     assert list_states(study) == GREEN
     assert read_gate(study).state == "green"
+
+
+def test_no_hole_is_open_once_every_class_has_a_verdict(study: Study) -> None:
+    assert list_codes(study, "holes") == {"too_little_labelled"}
+    report = study.agreement_reports.get(scope=Scope().key)
+    for row in report.payload["classes"]:
+        row["verdict"] = "noise"
+    report.save()
+    assert list_codes(study, "holes") == {"no_hole"}
+    assert set(list_states(study).values()) == {"green"}
 
 
 def test_nothing_is_green_before_anything_was_computed(cast: Cast) -> None:

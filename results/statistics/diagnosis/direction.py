@@ -1,6 +1,6 @@
 """Do a class's splits run one way, more than the same annotators show elsewhere?"""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +37,22 @@ class DirectedSplits:
     def against_others(self) -> list[int]:
         """Places of the contrasts of one annotator against all others."""
         return [place for place, contrast in enumerate(self.contrasts) if contrast.b is None]
+
+    @property
+    def teams(self) -> list[list[int]]:
+        """The same, apart for annotators whom no chain of differing labels links.
+
+        What one team shows says nothing about another: neither of its direction nor of its habits.
+        """
+        links = [(contrast.a, contrast.b) for contrast in self.contrasts if contrast.b is not None]
+        team = {code: code for pair in links for code in pair}
+        for a, b in links:
+            one, other = team[a], team[b]
+            team = {code: one if found == other else found for code, found in team.items()}
+        places: dict[int, list[int]] = {}
+        for place in self.against_others:
+            places.setdefault(team[self.contrasts[place].a], []).append(place)
+        return list(places.values())
 
 
 @dataclass(frozen=True)
@@ -155,11 +171,16 @@ def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direc
 
 
 def describe_leniency(
-    directed: DirectedSplits, test: ShareTest, holes: Collection[int]
+    directed: DirectedSplits,
+    test: ShareTest,
+    holes: Collection[int],
+    *,
+    left_out: Sequence[ShareTest] = (),
 ) -> list[Leniency]:
     """Leniency of every two annotators; `test` is that of all groups but the `holes`.
 
-    It needs p at most 0.05, and no other group in which the other one is higher beyond chance.
+    It needs p at most 0.05, also in each test of `left_out`, which lack one group more (one-sided:
+    the side is known), and no group in which the other one is higher beyond chance.
     """
     yes, asked = (
         directed.answers.sum_groups(values).astype(int)
@@ -171,8 +192,14 @@ def describe_leniency(
         if contrast.b is None or not test.asked[place]:
             continue
         side = test.side[place]
-        uniform = test.p_value[place] <= LEVEL and not any(
-            _is_opposed(yes[group, place], asked[group, place], side) for group in sound
+        uniform = (
+            test.p_value[place] <= LEVEL
+            and all(
+                rest.p_value[place] <= 2 * LEVEL and rest.side[place] == side for rest in left_out
+            )
+            and not any(
+                _is_opposed(yes[group, place], asked[group, place], side) for group in sound
+            )
         )
         found.append(
             Leniency(

@@ -6,8 +6,13 @@ from typing import Any
 from results.statistics.diagnosis.citation import Citation
 from results.statistics.diagnosis.concentration import Concentration
 from results.statistics.diagnosis.direction import Direction, Leniency
-from results.statistics.diagnosis.sentences import Sentence, say_study
-from results.statistics.diagnosis.verdict import Need, Verdict
+from results.statistics.diagnosis.sentences import (
+    Sentence,
+    say_all_leniency,
+    say_leniency,
+    say_study,
+)
+from results.statistics.diagnosis.verdict import VERDICTS, Need, Verdict, decide_study
 from results.statistics.splits import SplitRate
 
 Json = dict[str, Any]
@@ -40,6 +45,11 @@ class ClassDiagnosis:
     def advice(self) -> str:
         return " ".join(sentence.text for sentence in self.sentences)
 
+    @property
+    def is_undecided(self) -> bool:
+        """It splits more than the rest, and too little is known to say what that is."""
+        return self.verdict == "too_little_data" and self.apart_p is not None
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -48,10 +58,36 @@ class Diagnosis:
     annotators: tuple[str, ...]
     classes: tuple[ClassDiagnosis, ...]
     leniency: tuple[Leniency, ...]
-    verdict: Verdict
-    sentences: tuple[Sentence, ...]
     decided_by: dict[str, int]
     decided_by_on_splits: tuple[tuple[str, str, int], ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the study."""
+        undecided = any(row.is_undecided for row in self.classes)
+        return decide_study([row.verdict for row in self.classes], undecided=undecided)
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The verdict on the study, then what else is to be known of it.
+
+        Leniency comes first where no class asks for more.
+        """
+        undecided = [row.name for row in self.classes if row.is_undecided]
+        told = {
+            verdict: [row.name for row in self.classes if row.verdict == verdict]
+            for verdict in VERDICTS
+        }
+        said = say_study(
+            self.verdict,
+            told[self.verdict],
+            undecided,
+            [name for name in told["too_little_data"] if name not in undecided],
+        )
+        lenient = [row for row in self.leniency if row.lenient is not None]
+        if lenient and self.verdict not in ("hole", "slips") and not undecided:
+            said.insert(0, say_all_leniency(self.annotators, lenient))
+        return (*said, *(say_leniency(self.annotators, row) for row in lenient))
 
     @property
     def holes(self) -> tuple[str, ...]:
@@ -70,13 +106,7 @@ class Diagnosis:
         classes = tuple(row for row in self.classes if row.name == name)
         if not classes:
             raise ValueError(f"no class {name!r} in this diagnosis")
-        verdict = classes[0].verdict
-        return replace(
-            self,
-            classes=classes,
-            verdict=verdict,
-            sentences=(say_study(verdict, [name]), *self.sentences[1:]),
-        )
+        return replace(self, classes=classes)
 
     def to_json(self) -> Json:
         """The diagnosis made of dict, list, str, int, float and None; floats are finite."""

@@ -35,23 +35,28 @@ from results.statistics.diagnosis.sentences import (
     say_citation,
     say_concentration,
     say_direction,
-    say_leniency,
-    say_study,
+    say_how_to_tell,
+    say_not_sure,
     say_what_to_do,
 )
-from results.statistics.diagnosis.shares import Answers, Side, choose_reference, compare_shares
+from results.statistics.diagnosis.shares import (
+    Answers,
+    ShareTest,
+    Side,
+    choose_reference,
+    compare_shares,
+)
 from results.statistics.diagnosis.thresholds import (
     APART_LEVEL,
+    LEVEL,
     MINIMUM_EXCESS,
     PERMUTATIONS,
     SEED,
 )
 from results.statistics.diagnosis.verdict import (
-    Need,
-    Verdict,
     decide,
-    decide_study,
     find_need,
+    find_need_to_be_sure,
     find_spread_between_queries,
     is_concentrated,
     weigh_apart,
@@ -82,15 +87,12 @@ def diagnose(
         raise ValueError(f"a label cites dimension {highest}, but only {len(names)} are named")
     study = _read_study(people, Draws(seed, permutations))
     evidence = _gather_evidence(study)
-    classes = _judge_classes(study, evidence)
-    leniency = _find_leniency(study, classes)
-    verdict = decide_study([row.verdict for row in classes])
+    judged = _judge_classes(study, evidence)
+    leniency = _find_leniency(study, judged)
     return Diagnosis(
         annotators=people.annotators,
-        classes=classes,
+        classes=_say_classes(study, evidence, judged, leniency),
         leniency=leniency,
-        verdict=verdict,
-        sentences=_say_study(people, classes, leniency, verdict),
         decided_by=count_decided_by(people, names),
         decided_by_on_splits=tuple(count_decided_on_splits(study.readings, names)),
     )
@@ -151,6 +153,31 @@ class _Evidence:
             return None
         return 1.0 if self.citation.excess < MINIMUM_EXCESS else self.citation.p_value
 
+    @property
+    def has_direction(self) -> bool:
+        """Whether direction alone would set the class apart, had it no other to be held against."""
+        return weigh_apart(self.direction_p, None) <= APART_LEVEL
+
+    @property
+    def shown(self) -> Direction | None:
+        """The contrast to tell of: it sets the class apart, or is beyond chance taken by itself."""
+        found = self.leading
+        return found if found and (self.has_direction or found.p_value <= LEVEL) else None
+
+    @property
+    def cites_apart(self) -> bool:
+        return weigh_apart(None, self.citation_p) <= APART_LEVEL
+
+    @property
+    def stands_out(self) -> bool:
+        """A direction or citation of the class's own shows, be it sure enough or not."""
+        return self.shown is not None or self.cites_apart
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether most of the splits are known to rest on one reading, and nothing stands out."""
+        return 2 * self.citation.same_reading > self.splits.inside.splits and not self.stands_out
+
 
 def _read_study(people: LabelTable, draws: Draws) -> _Study:
     groups = len(people.classes) + 1
@@ -186,7 +213,7 @@ def _gather_evidence(study: _Study) -> list[_Evidence]:
         _choose_sides(study, study.directed.answers, concentrated),
         two_sided=True,
         draws=study.draws,
-        joint=study.directed.against_others,
+        joint=study.directed.teams,
     )
     citations = compare_shares(
         study.citations,
@@ -238,11 +265,10 @@ def _judge_class(
 ) -> ClassDiagnosis:
     inside, rest = row.splits.inside, row.splits.rest
     need = find_need(row.concentration, inside, rest, tests=tests, spread=spread)
-    verdict = decide(
-        concentrated=row.concentrated,
-        apart=apart_p is not None and apart_p <= APART_LEVEL,
-        need=need,
-    )
+    apart = apart_p is not None and apart_p <= APART_LEVEL
+    verdict = decide(concentrated=row.concentrated, apart=apart, alike=row.is_alike, need=need)
+    if verdict == "too_little_data" and apart_p is not None and row.stands_out and not need:
+        need = replace(need, pairs=find_need_to_be_sure(inside.pairs, apart_p))
     grades = splits_by_grades(study.split_table.of_class(row.splits.code))
     return ClassDiagnosis(
         name=study.table.classes[row.splits.code],
@@ -257,51 +283,99 @@ def _judge_class(
         apart_p=apart_p,
         need=need,
         verdict=verdict,
-        sentences=tuple(_say_class(study.table, row, verdict, need)),
+        sentences=(),
     )
 
 
-def _say_class(table: LabelTable, row: _Evidence, verdict: Verdict, need: Need) -> list[Sentence]:
-    """Concentration, direction, citation, and what to do; no word on splits where there is none."""
-    name, inside = table.classes[row.splits.code], row.splits.inside
+def _say_classes(
+    study: _Study,
+    evidence: list[_Evidence],
+    judged: tuple[ClassDiagnosis, ...],
+    leniency: tuple[Leniency, ...],
+) -> tuple[ClassDiagnosis, ...]:
+    """The classes with their sentences, which must know whose leniency shows in them."""
+    lenient = {(row.a, row.b) for row in leniency if row.lenient is not None}
+    return tuple(
+        replace(
+            found,
+            sentences=(
+                *_say_evidence(study.table, row, found),
+                *_say_advice(
+                    row, found, lenient=any((d.a, d.b) in lenient for d in row.directions)
+                ),
+            ),
+        )
+        for row, found in zip(evidence, judged, strict=True)
+    )
+
+
+def _say_evidence(table: LabelTable, row: _Evidence, found: ClassDiagnosis) -> list[Sentence]:
+    """Concentration, direction and citation; no word on splits where there is none."""
+    inside = found.inside
     said = [
         say_concentration(
-            name,
+            found.name,
             inside,
-            row.splits.rest,
+            found.rest,
             p_value=row.p_adjusted,
             concentrated=row.concentrated,
         )
     ]
-    leading = row.leading if weigh_apart(row.direction_p, None) <= APART_LEVEL else None
-    apart = weigh_apart(None, row.citation_p) <= APART_LEVEL
-    if inside.splits:
-        total = sum(
-            found.a_higher + found.b_higher for found in row.directions if found.b is not None
+    if not inside.splits:
+        return said
+    total = sum(each.a_higher + each.b_higher for each in row.directions if each.b is not None)
+    said.append(say_direction(table.annotators, row.shown, total))
+    if row.shown and row.has_direction and row.joint_p is not None:
+        said.append(Sentence("directions_together", {"p": row.joint_p}))
+    said.append(say_citation(row.citation, inside.splits, apart=row.cites_apart))
+    if row.stands_out and found.apart_p is not None and found.verdict != "hole":
+        said.append(say_not_sure(found.apart_p))
+    return said
+
+
+def _say_advice(row: _Evidence, found: ClassDiagnosis, *, lenient: bool) -> list[Sentence]:
+    """What to do: what is missing first, then what tells a hole from slips."""
+    is_undecided = found.is_undecided and not row.is_alike
+    if is_undecided and row.stands_out and not (found.need.queries or found.need.rest_pairs):
+        return [
+            say_how_to_tell(found.name, found.inside, found.need, row.citation, stands_out=True)
+        ]
+    said = say_what_to_do(
+        found.verdict,
+        found.name,
+        found.inside,
+        found.need,
+        stands_out=row.stands_out,
+        lenient=lenient,
+    )
+    if is_undecided and not row.stands_out:
+        said.append(
+            say_how_to_tell(found.name, found.inside, found.need, row.citation, stands_out=False)
         )
-        said.append(say_direction(table.annotators, leading, total))
-        if leading is not None and row.joint_p is not None:
-            said.append(Sentence("directions_together", {"p": row.joint_p}))
-        said.append(say_citation(row.citation, inside.splits, apart=apart))
-    stands_out = leading is not None or apart
-    return [*said, *say_what_to_do(verdict, name, inside, need, stands_out=stands_out)]
+    return said
 
 
 def _find_leniency(study: _Study, classes: tuple[ClassDiagnosis, ...]) -> tuple[Leniency, ...]:
-    """Who is higher everywhere, holes left out: what a hole does is no habit."""
-    answers = study.directed.answers
+    """Who is higher everywhere: outside of holes, and whichever class is left out besides.
+
+    What one class does is no habit, be it a hole that was not found. Where all queries are of one
+    class there is nothing to leave it out of.
+    """
     holes = [code for code, row in enumerate(classes) if row.verdict == "hole"]
-    everywhere = replace(answers, group=np.isin(answers.group, holes).astype(np.int64), groups=2)
-    (test,) = compare_shares(everywhere, [Side(0, ())], two_sided=True, draws=study.draws)
-    return tuple(describe_leniency(study.directed, test, holes))
+    test = _ask_without(study, holes)
+    groups = np.unique(study.queries.query_class)
+    others = np.setdiff1d(groups, [NONE, *holes]) if len(groups) > 1 else np.array([])
+    is_anyone = any(
+        test.p_value[place] <= LEVEL
+        for place, contrast in enumerate(study.directed.contrasts)
+        if contrast.b is not None
+    )
+    left_out = [_ask_without(study, [*holes, code]) for code in others] if is_anyone else []
+    return tuple(describe_leniency(study.directed, test, holes, left_out=left_out))
 
 
-def _say_study(
-    table: LabelTable,
-    classes: tuple[ClassDiagnosis, ...],
-    leniency: tuple[Leniency, ...],
-    verdict: Verdict,
-) -> tuple[Sentence, ...]:
-    names = [row.name for row in classes if row.verdict == verdict]
-    lenient = [say_leniency(table.annotators, row) for row in leniency if row.lenient is not None]
-    return (say_study(verdict, names), *lenient)
+def _ask_without(study: _Study, groups: list[int]) -> ShareTest:
+    """Every direction against even odds in all but these groups."""
+    answers = study.directed.answers
+    both = replace(answers, group=np.isin(answers.group, groups).astype(np.int64), groups=2)
+    return compare_shares(both, [Side(0, ())], two_sided=True, draws=study.draws)[0]

@@ -4,13 +4,13 @@ A `Sentence` is a code with its values: whoever shows it may write it in another
 English text is made here from the same values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
 from results.statistics.diagnosis.direction import Direction, Leniency
-from results.statistics.diagnosis.thresholds import LEVEL, PLANNED_EXCESS
+from results.statistics.diagnosis.thresholds import APART_LEVEL, LEVEL, PLANNED_EXCESS
 from results.statistics.diagnosis.verdict import Need, Verdict
 from results.statistics.splits import SplitRate
 
@@ -46,6 +46,10 @@ _TEXTS: Mapping[str, str] = {
     "directions_together": (
         "That is the clearest of several directions; all annotators together have p {p}."
     ),
+    "not_sure": (
+        "That is not sure enough to set the class apart: a hole asks for p {bound} or less, and "
+        "what was found, taken together, has p {p}."
+    ),
     "no_direction": "Its splits run in no direction of their own (n = {total} differing labels).",
     "apart_from_rest": (
         "{count} of {total} differing labels whose citations are known cite different dimensions "
@@ -73,6 +77,10 @@ _TEXTS: Mapping[str, str] = {
     ),
     "adjudicate": "These look like slips on harder queries: adjudicate the {splits} splits.",
     "nothing_to_do": "There is nothing to mend.",
+    "nothing_but_leniency": (
+        "There is nothing to mend in the class itself; the leniency that the whole study shows is "
+        "to be mended, and shows here too."
+    ),
     "nothing_yet": (
         "That alone is no hole, as the class splits no more than the rest: there is nothing to "
         "mend now, but look again when more is labelled."
@@ -86,18 +94,36 @@ _TEXTS: Mapping[str, str] = {
         "Too little to tell: have {pairs} more pairs of class {name} labelled by two people or "
         "more, on new queries (at least {queries})."
     ),
+    "label_to_be_sure": (
+        "Too little to tell a hole from slips: have {pairs} more pairs of class {name}, on new "
+        "queries, labelled by two people or more, and read its {splits} splits meanwhile."
+    ),
+    "tell_by_causes": (
+        "Too little to tell slips from a hole: only {same} of its {splits} splits are known to "
+        "rest on one reading. Adjudicate them and name their causes, which tell."
+    ),
     "label_rest": (
         "Too little elsewhere to compare with: have {rest_pairs} more pairs of other classes "
         "labelled by as many people as these."
     ),
     "lenient": (
         "{higher} is higher than {lower} in {count} of {total} splits between them outside of any "
-        "hole (p {p}): leniency, a habit of theirs and no hole. Compare their use of the grades."
+        "hole (p {p}), whichever class is left out: leniency, a habit of theirs and no hole. "
+        "Compare their use of the grades."
     ),
     "study_hole": "The rubric is silent in {names}: mend it there before anything else.",
     "study_slips": "No hole, but {names} split more than the rest: adjudicate those splits.",
     "study_noise": "Splits are spread as chance and single hard queries spread them.",
     "study_too_little_data": "Too little is labelled twice to say where people split.",
+    "study_undecided": (
+        "{names} split more than the rest, and whether the rubric is silent there cannot be told "
+        "yet."
+    ),
+    "study_untold": "In {names} too little is labelled twice to tell.",
+    "study_lenient": (
+        "People differ in leniency, whatever the class ({over}): compare how they use the grades, "
+        "agree on where each grade begins, and have the borderline pairs labelled anew."
+    ),
 }
 
 # The same of one thing: the value that is counted, and the text where it is 1.
@@ -133,6 +159,11 @@ _ONE: Mapping[str, tuple[str, str]] = {
     "adjudicate": (
         "splits",
         "This looks like a slip on a harder query: adjudicate the one split.",
+    ),
+    "label_to_be_sure": (
+        "pairs",
+        "Too little to tell a hole from slips: have {pairs} more pair of class {name}, on a new "
+        "query, labelled by two people or more, and read its {splits} splits meanwhile.",
     ),
     "label_more": (
         "pairs",
@@ -247,16 +278,25 @@ def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:
     )
 
 
+def say_not_sure(apart_p: float) -> Sentence:
+    """What shows in a class does not set it apart."""
+    return Sentence("not_sure", {"bound": APART_LEVEL, "p": apart_p})
+
+
 def say_what_to_do(
-    verdict: Verdict, name: str, inside: SplitRate, need: Need, *, stands_out: bool
+    verdict: Verdict, name: str, inside: SplitRate, need: Need, *, stands_out: bool, lenient: bool
 ) -> list[Sentence]:
-    """What follows from the verdict; `stands_out`: a direction or citation of its own was found."""
+    """What follows from the verdict, if it is not for want of citations.
+
+    `stands_out`: a direction or citation of its own shows; `lenient`: leniency shows in it.
+    """
     if verdict == "hole":
         return [Sentence("write_clause", {"name": name, "pairs": inside.pairs})]
     if verdict == "slips":
         return [Sentence("adjudicate", {"splits": inside.splits})]
     if verdict == "noise":
-        return [Sentence("nothing_yet" if stands_out else "nothing_to_do", {})]
+        rest = "nothing_but_leniency" if lenient else "nothing_to_do"
+        return [Sentence("nothing_yet" if stands_out else rest, {})]
     said: list[Sentence] = []
     values: dict[str, Value]
     if need.queries:
@@ -271,10 +311,41 @@ def say_what_to_do(
     return said
 
 
-def say_study(verdict: Verdict, names: list[str]) -> Sentence:
-    """The verdict on the study; `names` are the classes that have it."""
-    values = {"names": ", ".join(names)} if verdict in ("hole", "slips") else {}
-    return Sentence(f"study_{verdict}", values)
+def say_how_to_tell(
+    name: str, inside: SplitRate, need: Need, citation: Citation, *, stands_out: bool
+) -> Sentence:
+    """What tells a hole from slips in a class that splits more and is known to be neither."""
+    if stands_out:
+        values: dict[str, Value] = {"name": name, "pairs": need.pairs, "splits": inside.splits}
+        return Sentence("label_to_be_sure", values)
+    return Sentence("tell_by_causes", {"same": citation.same_reading, "splits": inside.splits})
+
+
+def say_study(
+    verdict: Verdict, names: Sequence[str], undecided: Sequence[str], untold: Sequence[str]
+) -> list[Sentence]:
+    """The verdict on the study; `names` are the classes that have it, `undecided` those that split
+    more and have too little data, `untold` the others with too little."""
+    named = ", ".join(names)
+    said = {
+        "hole": [Sentence("study_hole", {"names": named})],
+        "slips": [Sentence("study_slips", {"names": named})],
+        "noise": [Sentence("study_noise", {})],
+        "too_little_data": [] if undecided else [Sentence("study_too_little_data", {})],
+    }[verdict]
+    if undecided:
+        said.append(Sentence("study_undecided", {"names": ", ".join(undecided)}))
+    if untold and (undecided or verdict != "too_little_data"):
+        said.append(Sentence("study_untold", {"names": ", ".join(untold)}))
+    return said
+
+
+def say_all_leniency(names: tuple[str, ...], found: Sequence[Leniency]) -> Sentence:
+    """All who are lenient in one sentence, as "b > a"; the clearest three where they are many."""
+    told = [say_leniency(names, row).values for row in found if row.lenient is not None]
+    told.sort(key=lambda values: -int(values["count"] or 0))
+    over = ", ".join(f"{values['higher']} > {values['lower']}" for values in told[:3])
+    return Sentence("study_lenient", {"over": f"{over}, …" if len(told) > 3 else over})
 
 
 def say_leniency(names: tuple[str, ...], found: Leniency) -> Sentence:
@@ -298,7 +369,7 @@ def _show(name: str, value: Value) -> str:
         return "–"
     if name in ("rate", "rest_rate", "chance"):
         return _percent(float(value))
-    if name == "p" and isinstance(value, float):
+    if name in ("p", "bound") and isinstance(value, float):
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return str(value)
 

@@ -120,8 +120,8 @@ class ShareTest:
     was `compared` with the reference (which then has at least ten answers), and the p value: the
     greater of the p against the expectation and, where compared, the p against the reference, each
     adjusted over all questions (single-step maxT, Westfall and Young 1993). It means nothing where
-    the class has no answer. `joint_p` is one p for all the `joint` questions together, the greater
-    of two likewise, `None` where there are none.
+    the class has no answer. `joint_p` is one p for the `joint` sets of questions, for each set
+    the greater of two likewise, `None` where the class answers none of them.
     """
 
     yes: FloatArray
@@ -184,15 +184,15 @@ def compare_shares(
     *,
     two_sided: bool,
     draws: Draws,
-    joint: Sequence[int] = (),
+    joint: Sequence[Sequence[int]] = (),
 ) -> list[ShareTest]:
     """Test each side against the expectation and, where it can be, against its reference.
 
-    `joint` are the questions to test together as well.
+    `joint` are sets of questions to test together as well.
     """
     flipped = _flip_deviations(answers, [side.inside for side in sides], draws)
     return [
-        _test_side(answers, side, drawn, two_sided=two_sided, draws=draws, joint=list(joint))
+        _test_side(answers, side, drawn, two_sided=two_sided, draws=draws, joint=joint)
         for side, drawn in zip(sides, flipped, strict=True)
     ]
 
@@ -204,7 +204,7 @@ def _test_side(
     *,
     two_sided: bool,
     draws: Draws,
-    joint: list[int],
+    joint: Sequence[Sequence[int]],
 ) -> ShareTest:
     """The outcome for one side, given its flipped statistics (draws x K)."""
     yes, asked, expected = (
@@ -215,13 +215,21 @@ def _test_side(
     lean = np.sign(yes[inside] - expected[inside])
     upwards = lean if two_sided else np.ones(len(lean))
     observed = upwards * (yes[inside] - expected[inside]) * _scale_deviations(answers)[inside]
-    p_value, joint_p = _adjust(observed, upwards * flipped, two_sided, joint)
+    flips = upwards * flipped
+    p_value = _adjust(observed, flips, two_sided)
+    together = _choose_together(joint, asked[inside] > 0)
+    joint_ps = [_adjust_together(observed, flips, questions) for questions in together]
     if compared.any():
         draws = draws if side.hangs_on else draws.at_most(PERMUTATIONS_SHOWN)
         statistics = upwards * np.where(compared, _deal_answers(answers, side, draws), 0.0)
-        against, joint_against = _adjust(statistics[0], statistics[1:], two_sided, joint)
+        against = _adjust(statistics[0], statistics[1:], two_sided)
         p_value = np.where(compared, np.maximum(p_value, against), p_value)
-        joint_p = max(joint_p, joint_against) if compared[joint].any() else joint_p
+        joint_ps = [
+            max(p, _adjust_together(statistics[0], statistics[1:], questions))
+            if compared[questions].any()
+            else p
+            for p, questions in zip(joint_ps, together, strict=True)
+        ]
     return ShareTest(
         yes=yes[inside],
         asked=asked[inside],
@@ -230,23 +238,45 @@ def _test_side(
         reference_asked=asked[reference].sum(axis=0),
         compared=compared,
         p_value=p_value,
-        joint_p=joint_p if joint else None,
+        joint_p=_combine_together(joint_ps),
     )
 
 
-def _adjust(
-    observed: FloatArray, drawn: FloatArray, two_sided: bool, joint: list[int]
-) -> tuple[FloatArray, float]:
-    """p of every question, adjusted by the greatest of each draw, and p of the joint ones.
+def _adjust(observed: FloatArray, drawn: FloatArray, two_sided: bool) -> FloatArray:
+    """p of every question, adjusted by the greatest of each draw (single-step maxT).
 
-    Upwards is the side on which the class lies. The joint statistic is the sum of squares of what
-    lies upwards, held against the sum of all squares in each draw, because the side was seen in
-    the data.
+    Upwards is the side on which the class lies.
     """
     greatest = (np.abs(drawn) if two_sided else drawn).max(axis=1, initial=0)
-    squares = (drawn[:, joint] ** 2).sum(axis=1)
-    square = (np.maximum(observed[joint], 0.0) ** 2).sum()
-    return _find_p(greatest, observed), float(_find_p(squares, square))
+    return _find_p(greatest, observed)
+
+
+def _adjust_together(observed: FloatArray, drawn: FloatArray, questions: IntArray) -> float:
+    """p of some questions together: the sum of squares of what lies upwards, held against the sum
+    of all squares in each draw, because the side was seen in the data."""
+    squares = (drawn[:, questions] ** 2).sum(axis=1)
+    square = (np.maximum(observed[questions], 0.0) ** 2).sum()
+    return float(_find_p(squares, square))
+
+
+def _choose_together(joint: Sequence[Sequence[int]], asked: BoolArray) -> list[IntArray]:
+    """The sets that have an answer in the class and, where there are several, first all as one."""
+    sets: list[IntArray] = [np.array(questions, dtype=np.int64) for questions in joint]
+    met = [questions for questions in sets if asked[questions].any()]
+    whole: list[IntArray] = [np.concatenate(met)] if len(met) > 1 else []
+    return [*whole, *met]
+
+
+def _combine_together(p_values: Sequence[float]) -> float | None:
+    """One p of the sets of `_choose_together`, `None` without any.
+
+    Of several, half of the level goes to all as one and half to the sets apart (Bonferroni): a
+    direction in one set only is lost among all, and one that shows a little in each is lost apart.
+    """
+    if not p_values:
+        return None
+    whole, *apart = p_values
+    return min(1.0, 2 * min([whole, *(len(apart) * p for p in apart)])) if apart else whole
 
 
 def _scale_deviations(answers: Answers) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from results.statistics.diagnosis.concentration import Concentration, QuerySplits
 from results.statistics.diagnosis.thresholds import (
+    APART_LEVEL,
     CITATION_SHARE,
     DIRECTION_SHARE,
     LEVEL,
@@ -53,18 +54,28 @@ def weigh_apart(direction: float | None, citation: float | None) -> float:
     return min([1.0, *(p / share for p, share in parts if p is not None)])
 
 
-def decide(*, concentrated: bool, apart: bool, need: Need) -> Verdict:
-    """The first that holds: hole, too little data, slips, noise."""
+def decide(*, concentrated: bool, apart: bool, alike: bool, need: Need) -> Verdict:
+    """The first that holds: hole, too little data, slips, noise.
+
+    `alike`: most splits are known to rest on one reading. Without it more splits than elsewhere
+    are no slips, and too little is known to say what they are.
+    """
     if concentrated and apart:
         return "hole"
-    if need:
+    if need or (concentrated and not alike):
         return "too_little_data"
     return "slips" if concentrated else "noise"
 
 
-def decide_study(verdicts: Collection[Verdict]) -> Verdict:
-    """The gravest of the classes' verdicts; too little data where there is no class."""
-    return min(verdicts, key=VERDICTS.index, default="too_little_data")
+def decide_study(verdicts: Collection[Verdict], *, undecided: bool) -> Verdict:
+    """The gravest of the classes' verdicts; too little data where there is no class.
+
+    `undecided`: some class splits more than the rest and has too little data. Then the study is no
+    noise, whatever the others are.
+    """
+    none: Verdict = "too_little_data"
+    gravest = min(verdicts, key=VERDICTS.index, default=none)
+    return none if undecided and gravest == "noise" else gravest
 
 
 def find_need(
@@ -94,6 +105,17 @@ def find_need(
         queries=queries,
         rest_pairs=_find_rest_need(found, rest, rest_needed, needed),
     )
+
+
+def find_need_to_be_sure(pairs: int, apart_p: float) -> int:
+    """Pairs more until what sets a class of `pairs` apart would be sure, if it went on like that.
+
+    The normal deviate of a p grows with the root of the pairs. One pair at least, and at most as
+    many as there are.
+    """
+    found, wanted = normal_quantile(apart_p / 2), normal_quantile(APART_LEVEL / 2)
+    times = (wanted / found) ** 2 if found < 0 else np.inf
+    return int(np.clip(np.ceil(pairs * (min(times, 2.0) - 1)), 1, pairs))
 
 
 def find_spread_between_queries(counts: QuerySplits) -> float:

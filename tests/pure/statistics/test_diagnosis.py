@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.diagnosis_models import seed_figures
 from results.statistics.diagnosis import ClassDiagnosis, Diagnosis, diagnose
+from results.statistics.diagnosis.thresholds import APART_LEVEL, LEVEL
 from results.statistics.diagnosis.verdict import VERDICTS, Need, decide, decide_study
 from results.statistics.table import LabelTable
 from tests.pure.statistics.diagnosis_tables import (
@@ -20,6 +21,7 @@ from tests.pure.statistics.diagnosis_tables import (
     FIRST_HIGHER,
     SECOND_HIGHER,
     UNCITED_FIRST_HIGHER,
+    Label,
     Part,
     build_study,
     demo_table,
@@ -69,6 +71,13 @@ def test_kozynears_lenient_annotator_is_leniency_and_no_hole(shared_data: Path) 
     lenient = {(row.a, row.b): row.lenient for row in found.leniency}
     assert lenient[0, 1] == lenient[1, 2] == 1
     assert "B is higher than A in 156 of 156" in found.advice
+    headline = found.sentences[0].text
+    assert headline.startswith(
+        "People differ in leniency, whatever the class (B > C, B > A, A > C)"
+    )
+    assert "agree on where each grade begins" in headline
+    assert "the leniency that the whole study shows" in class_named(found, "any").advice
+    assert "In campur, putra too little is labelled twice to tell." in found.advice
 
 
 def test_a_class_that_is_merely_harder_is_slips() -> None:
@@ -89,13 +98,61 @@ def test_a_harder_class_with_a_lenient_annotator_is_no_hole() -> None:
 
 
 def test_a_class_that_runs_against_the_habit_of_its_annotators_is_a_hole() -> None:
-    rest = Part("quiet", [FIRST_HIGHER] * 12 + [AGREED] * 160, 24)
-    found = judge(Part("hole", [SECOND_HIGHER] * 28 + [AGREED] * 52, 16), rest)
+    quiet, calm = (Part(name, [FIRST_HIGHER] * 7 + [AGREED] * 80, 16) for name in ("quiet", "calm"))
+    found = judge(Part("hole", [SECOND_HIGHER] * 28 + [AGREED] * 52, 16), quiet, calm)
     assert found.holes == ("hole",)
     advice = class_named(found, "hole").advice
     assert "annotator 1 is higher than annotator 0 in 28 of 28 splits between them here" in advice
-    assert "and in 0 of 12 elsewhere" in advice
+    assert "and in 0 of 14 elsewhere" in advice
     assert [row.lenient for row in found.leniency] == [0]
+
+
+def of_duo(duo: int, pairs: list[tuple[Label, Label]]) -> list[tuple[Label | None, ...]]:
+    """The same labels, of the first or of the second two of four annotators."""
+    nobody = (None, None)
+    return [(*pair, *nobody) if duo == 0 else (*nobody, *pair) for pair in pairs]
+
+
+def duos(hole: int) -> Diagnosis:
+    """Two duos who never judge together; the class "hole" divides the first in `hole` pairs, and
+    only the second has enough splits elsewhere to be compared with."""
+    both_ways = [FIRST_HIGHER, SECOND_HIGHER]
+    first = of_duo(0, [FIRST_HIGHER] * hole + [AGREED] * (40 - hole))
+    second = of_duo(1, both_ways * 4 + [AGREED] * 32)
+    rest = of_duo(0, both_ways * 2 + [AGREED] * 56) + of_duo(1, both_ways * 6 + [AGREED] * 60)
+    calm = of_duo(0, [AGREED] * 56) + of_duo(1, both_ways * 2 + [AGREED] * 60)
+    return judge(Part("hole", first + second, 16), Part("rest", rest, 24), Part("calm", calm, 24))
+
+
+def test_a_hole_that_divides_one_of_two_duos_is_neither_leniency_nor_lost() -> None:
+    found = duos(14)
+    assert found.holes == ("hole",)
+    assert "in 14 of 14 splits between them here" in class_named(found, "hole").advice
+    assert not any(row.lenient for row in found.leniency)
+
+
+def test_a_direction_that_is_not_sure_is_told_and_is_no_slip() -> None:
+    found = duos(8)
+    row = class_named(found, "hole")
+    assert row.apart_p is not None
+    assert row.apart_p > APART_LEVEL
+    assert min(each.p_value for each in row.directions) <= LEVEL
+    assert row.verdict == found.verdict == "too_little_data"
+    assert "in 8 of 8 splits between them here" in row.advice
+    assert "not sure enough" in row.advice
+    assert f"have {row.need.pairs} more pairs of class hole" in row.advice
+    assert 0 < row.need.pairs <= row.inside.pairs
+    assert "hole split more than the rest, and whether the rubric is silent" in found.advice
+
+
+def test_what_only_one_class_shows_is_no_leniency() -> None:
+    """Without the class nothing is left of it, so it may as well be the class's own."""
+    one_way = Part("one way", [FIRST_HIGHER] * 12 + [AGREED] * 160, 24)
+    even = Part("even", [FIRST_HIGHER] * 2 + [SECOND_HIGHER] * 2 + [AGREED] * 100, 24)
+    found = judge(one_way, even)
+    assert found.leniency[0].p_value <= LEVEL
+    assert found.leniency[0].lenient is None
+    assert judge(one_way).leniency[0].lenient == 0
 
 
 def test_who_is_higher_in_one_class_only_is_not_lenient() -> None:
@@ -142,9 +199,26 @@ def test_missing_citations_are_no_evidence() -> None:
     splits = [((1, 0, -1), (0, -1, -1))] * 14 + [((0, -1, -1), (1, 1, -1))] * 14
     found = judge(Part("harder", splits + [AGREED] * 52, 16), QUIET)
     harder = class_named(found, "harder")
-    assert harder.verdict == "slips"
+    assert harder.verdict == "too_little_data"
     assert (harder.citation.unknown, harder.citation.known) == (28, 0)
-    assert "unknown" in harder.advice
+    assert "only 0 of its 28 splits are known to rest on one reading" in harder.advice
+    assert "slips on harder queries" not in harder.advice
+    assert "harder split more than the rest" in found.sentences[0].text
+
+
+@pytest.mark.parametrize(("alike", "verdict"), [(14, "too_little_data"), (15, "slips")])
+def test_slips_are_mostly_known_to_rest_on_one_reading(alike: int, verdict: str) -> None:
+    """Citing apart as much as the rest does makes no hole, and no slips either."""
+    same = [FIRST_HIGHER, SECOND_HIGHER] * 8
+    apart = [APART_FIRST_HIGHER, APART_SECOND_HIGHER] * 7
+    splits = same[:alike] + apart[: 28 - alike]
+    rest = Part("rest", (same[:10] + apart[:10]) + [AGREED] * 300, 40)
+    found = judge(Part("harder", splits + [AGREED] * 52, 16), rest)
+    harder = class_named(found, "harder")
+    assert harder.citation.same_reading == alike
+    assert harder.verdict == verdict
+    assert ("look like slips" in harder.advice) is (verdict == "slips")
+    assert found.verdict == verdict
 
 
 def test_a_direction_is_found_without_any_citation() -> None:
@@ -301,28 +375,30 @@ def test_turning_a_third_of_the_splits_round_ends_the_hole() -> None:
 
 
 def test_every_case_has_exactly_one_verdict() -> None:
-    needs = (Need(0, 0, 0), Need(5, 1, 0))
+    needs, both = (Need(0, 0, 0), Need(5, 1, 0)), (True, False)
     cases = {
-        (concentrated, apart, bool(need)): decide(concentrated=concentrated, apart=apart, need=need)
-        for concentrated, apart, need in product((True, False), (True, False), needs)
+        (concentrated, apart, alike, bool(need)): decide(
+            concentrated=concentrated, apart=apart, alike=alike, need=need
+        )
+        for concentrated, apart, alike, need in product(both, both, both, needs)
     }
-    assert cases == {
-        (True, True, False): "hole",
-        (True, True, True): "hole",
-        (True, False, False): "slips",
-        (True, False, True): "too_little_data",
-        (False, True, False): "noise",
-        (False, True, True): "too_little_data",
-        (False, False, False): "noise",
-        (False, False, True): "too_little_data",
+    holes = {case for case, verdict in cases.items() if verdict == "hole"}
+    assert holes == {(True, True, *rest) for rest in product(both, both)}
+    assert {case for case, verdict in cases.items() if verdict == "slips"} == {
+        (True, False, True, False)
     }
+    assert {case for case, verdict in cases.items() if verdict == "noise"} == {
+        (False, apart, alike, False) for apart, alike in product(both, both)
+    }
+    assert set(cases.values()) == set(VERDICTS)
 
 
 def test_a_study_has_the_gravest_verdict_of_its_classes() -> None:
-    assert decide_study(VERDICTS) == "hole"
-    assert decide_study(("noise", "slips", "too_little_data")) == "slips"
-    assert decide_study(("too_little_data", "noise")) == "noise"
-    assert decide_study(()) == "too_little_data"
+    assert decide_study(VERDICTS, undecided=True) == "hole"
+    assert decide_study(("noise", "slips", "too_little_data"), undecided=True) == "slips"
+    assert decide_study(("too_little_data", "noise"), undecided=False) == "noise"
+    assert decide_study(("too_little_data", "noise"), undecided=True) == "too_little_data"
+    assert decide_study((), undecided=False) == "too_little_data"
 
 
 def test_the_json_is_finite_and_holds_the_keys_of_the_report() -> None:

@@ -52,7 +52,7 @@ def test_the_joint_p_of_many_annotators_is_not_too_small() -> None:
             [Side(0, (3, 4, 5))],
             two_sided=True,
             draws=Draws(1, 199),
-            joint=directed.against_others,
+            joint=directed.teams,
         )
         p_values.append(test.joint_p)
     assert sum(p is not None and p <= 0.1 for p in p_values) <= 7
