@@ -23,6 +23,7 @@ class Membership:
     study: Study
     roles: Sequence[str]
     is_annotator: bool
+    is_adjudicator: bool
     is_in_charge: bool
 
 
@@ -31,6 +32,7 @@ def show_membership(member: Member) -> Membership:
         study=member.study,
         roles=[str(Role(role).label) for role in member.roles],
         is_annotator=member.has_role(Role.ANNOTATOR),
+        is_adjudicator=member.has_role(Role.ADJUDICATOR),
         is_in_charge=member.has_role(Role.LEAD, Role.ADMIN),
     )
 

@@ -15,6 +15,9 @@ from results.figure_parts import Mark
 from studies.formats.spreadsheets import neutralise
 from studies.formats.tables import write_csv
 
+FITTING = 4
+"""As many columns stand beside each other on a phone."""
+
 Payload = Mapping[str, Any]
 Kind = Literal["id", "text", "count", "ratio", "share", "interval", "share_interval", "p", "time"]
 Value = Any
@@ -66,8 +69,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """`label` is the heading of its column, which a phone shows beside it."""
+
     text: str
     is_number: bool
+    label: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,11 @@ class Table:
     axis: float = 1.0
 
     @property
+    def is_wide(self) -> bool:
+        """Whether a phone shows its rows as blocks, their cells one below the other."""
+        return len(self.columns) > FITTING
+
+    @property
     def shown(self) -> Iterator[Row]:
         links = self.links or [()] * len(self.rows)
         marks = self.marks or [None] * len(self.rows)
@@ -103,6 +114,7 @@ class Table:
                 Cell(
                     "" if value is None and not column.is_number else SHOWN[column.kind](value),
                     column.is_number,
+                    column.label,
                 )
                 for column, value in zip(self.columns, row, strict=True)
             )

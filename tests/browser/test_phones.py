@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
 from tests import factories as make
 from tests.browser.conftest import LogIn
 from tests.cast import Cast
@@ -72,10 +74,15 @@ def test_note_and_navigation_are_there_and_the_chosen_definition_stands_whole(
         ("max", "/studies/alpha/progress/"),
         ("max", "/studies/alpha/classes/"),
         ("max", "/studies/alpha/import/"),
+        ("max", "/studies/alpha/results/final-labels/"),
+        ("max", "/studies/alpha/results/queries/"),
+        ("max", "/studies/alpha/results/people/"),
     ],
 )
 def test_lists_fit_and_headers_are_low(cast: Cast, log_in: LogIn, name: str, path: str) -> None:
     make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1, note="a note of some words")
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 0)
+    run_agreement(cast.study, scope=Scope())
     page = open_on_phone(log_in, cast, name, path)
     assert find_wide(page) == []
     header = page.locator(".bar").bounding_box()

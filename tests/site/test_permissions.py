@@ -201,6 +201,17 @@ def test_inactive_member_is_a_stranger(cast: Cast, name: str) -> None:
     assert getattr(log_in(cast.uma), method)(url).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("person", "room"),
+    [("ana", "judge/"), ("ada", "adjudicate/"), ("lia", "results/"), ("max", "results/")],
+)
+def test_the_ways_in_offer_each_role_its_room(cast: Cast, person: str, room: str) -> None:
+    client = log_in(cast.user(person))
+    for page in ("/", "/studies/alpha/"):
+        body = client.get(page).content.decode().split("<main", 1)[1]
+        assert f'href="/studies/alpha/{room}"' in body
+
+
 def test_unknown_study_and_unknown_address_look_the_same(cast: Cast) -> None:
     client = log_in(cast.sid)
     foreign = client.get("/studies/alpha/")
