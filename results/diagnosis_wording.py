@@ -18,12 +18,13 @@ Value = str | int | float | None
 TEXTS = {
     "concentrated": gettext_noop(
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
-        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p})."
+        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p} over {queries} and "
+        "{rest_queries} queries)."
     ),
     "not_concentrated": gettext_noop(
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
-        "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of "
-        "single queries give (p {p})."
+        "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of single "
+        "queries give (p {p} over {queries} and {rest_queries} queries)."
     ),
     "slightly_more": gettext_noop(
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
@@ -36,13 +37,13 @@ TEXTS = {
     ),
     "nothing_labelled": gettext_noop("No pair of class {name} has the labels of two people."),
     "direction_against_rest": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} splits between them here, and "
-        "in {rest_count} of {rest_total} elsewhere (p {p})."
+        "{higher} is higher than {lower} in {count} of {total} splits between them here, and in "
+        "{rest_count} of {rest_total} elsewhere (p {p} over {queries} and {rest_queries} queries)."
     ),
     "direction_against_even_odds": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} splits between them here (p "
-        "{p} against even odds); elsewhere there are only {rest_total}, so leniency cannot be"
-        " excluded."
+        "{higher} is higher than {lower} in {count} of {total} splits between them here (p {p} "
+        "against even odds, over {queries} queries); elsewhere there are only {rest_total}, so "
+        "leniency cannot be excluded."
     ),
     "directions_together": gettext_noop(
         "That is the clearest of several directions; all annotators together have p {p}."
@@ -55,13 +56,13 @@ TEXTS = {
         "Its splits run in no direction of their own (n = {total} differing labels)."
     ),
     "apart_from_rest": gettext_noop(
-        "{count} of {total} differing labels whose citations are known cite different "
-        "dimensions or clauses, against {rest_count} of {rest_total} elsewhere and {chance} "
-        "by chance (p {p})."
+        "{count} of {total} differing labels whose citations are known cite different dimensions "
+        "or clauses, against {rest_count} of {rest_total} elsewhere and {chance} by chance (p {p} "
+        "over {queries} and {rest_queries} queries)."
     ),
     "apart_from_chance": gettext_noop(
-        "{count} of {total} differing labels whose citations are known cite different "
-        "dimensions or clauses, against {chance} by chance (p {p}); elsewhere only "
+        "{count} of {total} differing labels whose citations are known cite different dimensions "
+        "or clauses, against {chance} by chance (p {p} over {queries} queries); elsewhere only "
         "{rest_total} are known."
     ),
     "citations": gettext_noop(
@@ -114,9 +115,9 @@ TEXTS = {
         "labelled by as many people as these."
     ),
     "lenient": gettext_noop(
-        "{higher} is higher than {lower} in {count} of {total} splits between them outside of"
-        " any hole (p {p}), whichever class is left out: leniency, a habit of theirs and no "
-        "hole. Compare their use of the grades."
+        "{higher} is higher than {lower} in {count} of {total} splits between them outside of any "
+        "hole (p {p} over {queries} queries), whichever class is left out: leniency, a habit of "
+        "theirs and no hole. Compare their use of the grades."
     ),
     "study_hole": gettext_noop(
         "The rubric is silent in {names}: mend it there before anything else."
@@ -144,9 +145,9 @@ ONE = {
     "not_concentrated": (
         "pairs",
         gettext_noop(
-            "{splits} of {pairs} pair of class {name} splits ({rate}), against "
-            "{rest_splits} of {rest_pairs} elsewhere ({rest_rate}): no more than chance and"
-            " the difficulty of single queries give (p {p})."
+            "{splits} of {pairs} pair of class {name} splits ({rate}), against {rest_splits} of "
+            "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of "
+            "single queries give (p {p} over {queries} and {rest_queries} queries)."
         ),
     ),
     "not_comparable": (

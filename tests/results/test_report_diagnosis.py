@@ -83,7 +83,8 @@ def test_document_says_the_verdicts_in_sentences(silent: Study) -> None:
     assert "The rubric is silent in procedural: mend it there before anything else." in text
     assert (
         "**procedural: hole.** 27 of 76 pairs of class procedural split (35.5%), "
-        "against 4 of 124 elsewhere (3.2%): more than chance gives (p < 0.001)."
+        "against 4 of 124 elsewhere (3.2%): more than chance gives "
+        "(p < 0.001 over 19 and 31 queries)."
     ) in text
     assert "write a clause for class procedural and recheck its 76 pairs." in text
 

@@ -35,8 +35,8 @@ class Citation:
     different readings.
 
     The four kinds add up to the class's splits. `apart` of `known` comparisons cite different
-    readings, `chance` is the share that citing at random would give, `p_value` is `None` where
-    nothing is known.
+    readings, on `queries` queries; `chance` is the share that citing at random would give,
+    `p_value` is `None` where nothing is known.
     """
 
     different_dimension: int
@@ -48,6 +48,8 @@ class Citation:
     chance: float | None
     rest_known: int
     rest_apart: int
+    queries: int
+    rest_queries: int
     compared_with_rest: bool
     excess: float
     p_value: float | None
@@ -122,6 +124,8 @@ def describe_citation(splits: LabelTable, test: ShareTest | None) -> Citation:
         chance=None if test is None or not known else float(test.expected[0] / known),
         rest_known=0 if test is None else int(test.reference_asked[0]),
         rest_apart=0 if test is None else int(test.reference_yes[0]),
+        queries=0 if test is None else int(test.queries[0]),
+        rest_queries=0 if test is None else int(test.reference_queries[0]),
         compared_with_rest=test is not None and bool(test.compared[0]),
         excess=0.0 if test is None or not known else float(test.excess[0]),
         p_value=None if test is None or not known else float(test.p_value[0]),

@@ -50,7 +50,7 @@ class QuerySplits:
 
 @dataclass(frozen=True)
 class Concentration:
-    """How much more a class splits than the rest.
+    """How much more a class splits than the rest, with the queries of either.
 
     `ratio` is its splits over those it would have at the rest's rates for the same numbers of
     labels, `None` where the rest has no split there or no such pair. `p_value` is one-sided and
@@ -59,6 +59,7 @@ class Concentration:
     """
 
     queries: int
+    rest_queries: int
     ratio: float | None
     p_value: float | None
     least_p: float
@@ -122,6 +123,7 @@ def _describe(counts: QuerySplits, code: int, *, p_value: float) -> Concentratio
     )
     return Concentration(
         queries=int(inside.sum()),
+        rest_queries=int((~inside).sum()),
         ratio=_find_ratio(counts, code),
         p_value=p_value if arrangements > 1 else None,
         least_p=1 / arrangements,

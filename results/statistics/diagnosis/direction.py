@@ -57,7 +57,8 @@ class DirectedSplits:
 
 @dataclass(frozen=True)
 class Direction:
-    """One contrast in one class: counts, and the p value adjusted over all contrasts.
+    """One contrast in one class: counts, of queries too, and the p value adjusted over all
+    contrasts.
 
     `compared_with_rest` is false where the rest has fewer than ten directed splits, so that even
     odds are all there is to compare with; `rest_*` are the counts of the reference all the same.
@@ -69,6 +70,8 @@ class Direction:
     b_higher: int
     rest_a_higher: int
     rest_b_higher: int
+    queries: int
+    rest_queries: int
     compared_with_rest: bool
     excess: float
     p_value: float
@@ -85,6 +88,7 @@ class Leniency:
     b: int
     a_higher: int
     b_higher: int
+    queries: int
     p_value: float
     lenient: int | None
 
@@ -161,6 +165,8 @@ def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direc
             b_higher=int(test.asked[place] - test.yes[place]),
             rest_a_higher=int(test.reference_yes[place]),
             rest_b_higher=int(test.reference_asked[place] - test.reference_yes[place]),
+            queries=int(test.queries[place]),
+            rest_queries=int(test.reference_queries[place]),
             compared_with_rest=bool(test.compared[place]),
             excess=float(test.excess[place]),
             p_value=float(test.p_value[place]),
@@ -207,6 +213,7 @@ def describe_leniency(
                 b=contrast.b,
                 a_higher=int(test.yes[place]),
                 b_higher=int(test.asked[place] - test.yes[place]),
+                queries=int(test.queries[place]),
                 p_value=float(test.p_value[place]),
                 lenient=(contrast.a if side > 0 else contrast.b) if uniform else None,
             )

@@ -159,6 +159,8 @@ def _describe_direction(found: Direction, names: tuple[str, ...]) -> Json:
         "b_higher": found.b_higher,
         "rest_a_higher": found.rest_a_higher,
         "rest_b_higher": found.rest_b_higher,
+        "queries": found.queries,
+        "rest_queries": found.rest_queries,
         "against": "rest" if found.compared_with_rest else "even_odds",
         "p_value": found.p_value,
     }
@@ -175,6 +177,8 @@ def _describe_citation(found: Citation) -> Json:
         "chance": found.chance,
         "rest_comparisons": found.rest_known,
         "rest_apart": found.rest_apart,
+        "queries": found.queries,
+        "rest_queries": found.rest_queries,
         "against": "rest" if found.compared_with_rest else "chance",
         "p_value": found.p_value,
     }
@@ -186,6 +190,7 @@ def _describe_leniency(found: Leniency, names: tuple[str, ...]) -> Json:
         "b": names[found.b],
         "a_higher": found.a_higher,
         "b_higher": found.b_higher,
+        "queries": found.queries,
         "p_value": found.p_value,
         "lenient": None if found.lenient is None else names[found.lenient],
     }

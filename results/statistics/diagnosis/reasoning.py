@@ -317,6 +317,7 @@ def _say_evidence(table: LabelTable, row: _Evidence, found: ClassDiagnosis) -> l
             found.name,
             inside,
             found.rest,
+            found=row.concentration,
             p_value=row.p_adjusted,
             concentrated=row.concentrated,
         )

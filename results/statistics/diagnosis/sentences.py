@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
+from results.statistics.diagnosis.concentration import Concentration
 from results.statistics.diagnosis.direction import Direction, Leniency
 from results.statistics.diagnosis.thresholds import APART_LEVEL, LEVEL, PLANNED_EXCESS
 from results.statistics.diagnosis.verdict import Need, Verdict
@@ -19,12 +20,13 @@ Value = str | int | float | None
 _TEXTS: Mapping[str, str] = {
     "concentrated": (
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
-        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p})."
+        "{rest_pairs} elsewhere ({rest_rate}): more than chance gives (p {p} over {queries} and "
+        "{rest_queries} queries)."
     ),
     "not_concentrated": (
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
         "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of single "
-        "queries give (p {p})."
+        "queries give (p {p} over {queries} and {rest_queries} queries)."
     ),
     "slightly_more": (
         "{splits} of {pairs} pairs of class {name} split ({rate}), against {rest_splits} of "
@@ -37,11 +39,12 @@ _TEXTS: Mapping[str, str] = {
     "nothing_labelled": "No pair of class {name} has the labels of two people.",
     "direction_against_rest": (
         "{higher} is higher than {lower} in {count} of {total} splits between them here, and in "
-        "{rest_count} of {rest_total} elsewhere (p {p})."
+        "{rest_count} of {rest_total} elsewhere (p {p} over {queries} and {rest_queries} queries)."
     ),
     "direction_against_even_odds": (
         "{higher} is higher than {lower} in {count} of {total} splits between them here (p {p} "
-        "against even odds); elsewhere there are only {rest_total}, so leniency cannot be excluded."
+        "against even odds, over {queries} queries); elsewhere there are only {rest_total}, so "
+        "leniency cannot be excluded."
     ),
     "directions_together": (
         "That is the clearest of several directions; all annotators together have p {p}."
@@ -53,11 +56,13 @@ _TEXTS: Mapping[str, str] = {
     "no_direction": "Its splits run in no direction of their own (n = {total} differing labels).",
     "apart_from_rest": (
         "{count} of {total} differing labels whose citations are known cite different dimensions "
-        "or clauses, against {rest_count} of {rest_total} elsewhere and {chance} by chance (p {p})."
+        "or clauses, against {rest_count} of {rest_total} elsewhere and {chance} by chance (p {p} "
+        "over {queries} and {rest_queries} queries)."
     ),
     "apart_from_chance": (
         "{count} of {total} differing labels whose citations are known cite different dimensions "
-        "or clauses, against {chance} by chance (p {p}); elsewhere only {rest_total} are known."
+        "or clauses, against {chance} by chance (p {p} over {queries} queries); elsewhere only "
+        "{rest_total} are known."
     ),
     "citations": (
         "Of its {splits} splits {same} cite the same reading, {different} different dimensions or "
@@ -108,8 +113,8 @@ _TEXTS: Mapping[str, str] = {
     ),
     "lenient": (
         "{higher} is higher than {lower} in {count} of {total} splits between them outside of any "
-        "hole (p {p}), whichever class is left out: leniency, a habit of theirs and no hole. "
-        "Compare their use of the grades."
+        "hole (p {p} over {queries} queries), whichever class is left out: leniency, a habit of "
+        "theirs and no hole. Compare their use of the grades."
     ),
     "study_hole": "The rubric is silent in {names}: mend it there before anything else.",
     "study_slips": "No hole, but {names} split more than the rest: adjudicate those splits.",
@@ -132,7 +137,7 @@ _ONE: Mapping[str, tuple[str, str]] = {
         "pairs",
         "{splits} of {pairs} pair of class {name} splits ({rate}), against {rest_splits} of "
         "{rest_pairs} elsewhere ({rest_rate}): no more than chance and the difficulty of single "
-        "queries give (p {p}).",
+        "queries give (p {p} over {queries} and {rest_queries} queries).",
     ),
     "not_comparable": (
         "pairs",
@@ -206,10 +211,12 @@ def say_concentration(
     inside: SplitRate,
     rest: SplitRate,
     *,
+    found: Concentration,
     p_value: float | None,
     concentrated: bool,
 ) -> Sentence:
-    """The splits of the class beside those of the rest."""
+    """The splits of the class beside those of the rest, and over how many queries they are held
+    against each other."""
     values: dict[str, Value] = {
         "name": name,
         "splits": inside.splits,
@@ -219,6 +226,8 @@ def say_concentration(
         "rest_pairs": rest.pairs,
         "rest_rate": rest.value,
         "p": p_value,
+        "queries": found.queries,
+        "rest_queries": found.rest_queries,
     }
     if not inside.pairs:
         return Sentence("nothing_labelled", {"name": name})
@@ -247,6 +256,8 @@ def say_direction(names: tuple[str, ...], leading: Direction | None, total: int)
             "rest_count": leading.rest_a_higher if is_a else leading.rest_b_higher,
             "rest_total": leading.rest_a_higher + leading.rest_b_higher,
             "p": leading.p_value,
+            "queries": leading.queries,
+            "rest_queries": leading.rest_queries,
         },
     )
 
@@ -274,6 +285,8 @@ def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:
             "rest_total": found.rest_known,
             "chance": found.chance,
             "p": found.p_value,
+            "queries": found.queries,
+            "rest_queries": found.rest_queries,
         },
     )
 
@@ -359,6 +372,7 @@ def say_leniency(names: tuple[str, ...], found: Leniency) -> Sentence:
             "count": found.a_higher if is_a else found.b_higher,
             "total": found.a_higher + found.b_higher,
             "p": found.p_value,
+            "queries": found.queries,
         },
     )
 

@@ -116,19 +116,22 @@ class Side:
 class ShareTest:
     """The outcome for each of K questions (arrays of length K).
 
-    Counts in the class and in the reference, the `expected` yes in the class, whether the class
-    was `compared` with the reference (which then has at least ten answers), and the p value: the
-    greater of the p against the expectation and, where compared, the p against the reference, each
-    adjusted over all questions (single-step maxT, Westfall and Young 1993). It means nothing where
-    the class has no answer. `joint_p` is one p for the `joint` sets of questions, for each set
-    the greater of two likewise, `None` where the class answers none of them.
+    Counts in the class and in the reference, of answers and of the queries that have any (the
+    units of the test), the `expected` yes in the class, whether the class was `compared` with
+    the reference (which then has at least ten answers), and the p value: the greater of the p
+    against the expectation and, where compared, the p against the reference, each adjusted over
+    all questions (single-step maxT, Westfall and Young 1993). It means nothing where the class
+    has no answer. `joint_p` is one p for the `joint` sets of questions, for each set the
+    greater of two likewise, `None` where the class answers none of them.
     """
 
     yes: FloatArray
     asked: FloatArray
     expected: FloatArray
+    queries: FloatArray
     reference_yes: FloatArray
     reference_asked: FloatArray
+    reference_queries: FloatArray
     compared: BoolArray
     p_value: FloatArray
     joint_p: float | None
@@ -207,8 +210,10 @@ def _test_side(
     joint: Sequence[Sequence[int]],
 ) -> ShareTest:
     """The outcome for one side, given its flipped statistics (draws x K)."""
-    yes, asked, expected = (
-        answers.sum_groups(values) for values in (answers.yes, answers.asked, answers.expected)
+    once = np.ones(len(answers.query))
+    yes, asked, expected, queries = (
+        answers.sum_groups(values)
+        for values in (answers.yes, answers.asked, answers.expected, once)
     )
     inside, reference = side.inside, list(side.reference)
     compared = (asked[reference].sum(axis=0) >= MINIMUM_REFERENCE) & (asked[inside] > 0)
@@ -234,8 +239,10 @@ def _test_side(
         yes=yes[inside],
         asked=asked[inside],
         expected=expected[inside],
+        queries=queries[inside],
         reference_yes=yes[reference].sum(axis=0),
         reference_asked=asked[reference].sum(axis=0),
+        reference_queries=queries[reference].sum(axis=0),
         compared=compared,
         p_value=p_value,
         joint_p=_combine_together(joint_ps),

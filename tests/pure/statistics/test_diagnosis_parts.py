@@ -248,11 +248,13 @@ def test_what_is_needed_is_enough(pairs: int, queries: int, rest: int, data: Any
     queries = min(queries, pairs)
     inside = SplitRate(pairs, 0)
     outside = SplitRate(rest, data.draw(st.integers(0, rest // 3)))
-    need = find_need(Concentration(queries, None, 1.0, 0.001), inside, outside, tests=3, spread=1.2)
+    need = find_need(
+        Concentration(queries, 40, None, 1.0, 0.001), inside, outside, tests=3, spread=1.2
+    )
     # The prior counts ten pairs, so the rate of the rest moves a little when it grows.
     grown = SplitRate(rest + need.rest_pairs, outside.splits)
     again = find_need(
-        Concentration(queries + need.queries, None, 1.0, 0.001),
+        Concentration(queries + need.queries, 40, None, 1.0, 0.001),
         SplitRate(pairs + need.pairs, 0),
         grown,
         tests=3,
