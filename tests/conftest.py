@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 from hypothesis import settings
 
 from tests.cast import Cast, make_cast
@@ -24,6 +25,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("real data: set DISSENSUS_TEST_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def own_language() -> None:
+    """The language of the last request of one test is not that of the next."""
+    translation.deactivate()
 
 
 @pytest.fixture
