@@ -7,6 +7,8 @@ run, a score, an external id, a control flag or anybody else's label.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
+from hashlib import blake2b
 
 from django.utils.safestring import SafeString
 
@@ -56,7 +58,7 @@ class DimensionChoice:
     clauses: Sequence[ClauseChoice]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RubricSheet:
     """The rubric version a label is given under, as laid out for one query."""
 
@@ -64,6 +66,11 @@ class RubricSheet:
     grades: Sequence[GradeChoice]
     dimensions: Sequence[DimensionChoice]
     edge_cases: Sequence[Mapping[str, str]]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names what the sheet says: what is drawn from it alone can be kept under this name."""
+        return blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,11 @@ class JudgeContext:
     notice: str = ""
     undo_id: str = ""
     is_revision: bool = False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Nothing is chosen or wrong yet: the choices look alike for every pair of a class."""
+        return self.values == FormValues() and not self.errors
 
 
 @dataclass(frozen=True, slots=True)

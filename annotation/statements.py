@@ -28,24 +28,21 @@ FROM studies_roundquery rq JOIN studies_pair p ON p.query_id = rq.query_id
 WHERE rq.round_id = %(round)s GROUP BY rq.id
 """
 
-# Of the round's queries in the annotator's order, those with a free place that they have not had.
-OPEN_QUERIES = """
-SELECT coalesce(array_agg(rq.id ORDER BY ordered.place), '{}')
-FROM unnest(%(order)s::bigint[]) WITH ORDINALITY AS ordered(id, place)
-JOIN studies_roundquery rq ON rq.id = ordered.id
-LEFT JOIN (
-    SELECT c.round_query_id AS id, count(*) AS taken
+# The queries of the round that the annotator cannot take: they have had them, or others have all
+# places. These are fewer than the others until a round is nearly done.
+TAKEN_QUERIES = """
+SELECT coalesce(array_agg(rq.id), '{}')
+FROM (
+    SELECT c.round_query_id AS id,
+        count(*) FILTER (
+            WHERE c.state = 'finished' OR c.state = 'held' AND c.expires_at > %(now)s
+        ) AS places,
+        bool_or(c.annotator_id = %(annotator)s AND c.state <> 'lapsed') AS is_own
     FROM annotation_claim c JOIN studies_roundquery mine ON mine.id = c.round_query_id
-    WHERE mine.round_id = %(round)s
-        AND (c.state = 'finished' OR c.state = 'held' AND c.expires_at > %(now)s)
-    GROUP BY c.round_query_id
-) places ON places.id = rq.id
-WHERE (rq.annotators IS NULL OR coalesce(places.taken, 0) < rq.annotators)
-    AND NOT EXISTS (
-        SELECT FROM annotation_claim own
-        WHERE own.round_query_id = rq.id AND own.annotator_id = %(annotator)s
-            AND own.state <> 'lapsed'
-    )
+    WHERE mine.round_id = %(round)s GROUP BY c.round_query_id
+) claimed
+JOIN studies_roundquery rq ON rq.id = claimed.id
+WHERE claimed.is_own OR claimed.places >= rq.annotators
 """
 
 # Calibration comes before anything else, other rounds by their position, held queries by age.

@@ -1,9 +1,11 @@
 """The links at the top of a study's pages, by what the person may open there."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from studies.access import StudyAccess
@@ -22,7 +24,7 @@ def navigation(request: HttpRequest) -> dict[str, object]:
     access: StudyAccess | None = getattr(request, "study_access", None)
     if access is None:
         return {}
-    return {"access": access, "nav": list_links(request, access)}
+    return {"access": access, "nav": SimpleLazyObject(partial(list_links, request, access))}
 
 
 def list_links(request: HttpRequest, access: StudyAccess) -> list[NavLink]:

@@ -6,9 +6,19 @@ without one of the roles, get the same 404 as an address that does not exist.
 
 from dataclasses import dataclass
 
+from django.db import connection
 from django.http import Http404, HttpRequest
 
 from studies.models import Member, Role, Study, User
+from studies.rows import Columns, build_parts
+
+# Asked for by every page of a study, so kept as SQL (see studies.rows).
+MEMBER, STUDY = Columns(Member), Columns(Study)
+FIND_MEMBER = f"""
+SELECT {MEMBER.of("m")}, {STUDY.of("s")}
+FROM studies_member m JOIN studies_study s ON s.id = m.study_id
+WHERE s.slug = %s AND m.user_id = %s AND m.is_active
+"""  # noqa: S608 (names of columns alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +40,22 @@ def get_study_for_role(request: HttpRequest, slug: str, *roles: Role) -> StudyAc
     """Return the study and the caller's membership, which has at least one of `roles`
     (any role at all where none is named). Raises Http404 for everybody else."""
     user = get_user(request)
-    member = (
-        Member.objects.select_related("study", "user")
-        .filter(study__slug=slug, user=user, is_active=True)
-        .first()
-    )
+    member = find_member(user, slug)
     if member is None or not member.has_role(*(roles or tuple(Role))):
         raise Http404("No such study for this person.")
     access = StudyAccess(study=member.study, member=member, user=user)
     # Kept for the navigation, which then needs no query of its own.
     request.study_access = access  # type: ignore[attr-defined]
     return access
+
+
+def find_member(user: User, slug: str) -> Member | None:
+    """The person's active membership of the study, with both of them, if there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_MEMBER, [slug, user.pk])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    member, member.study = build_parts(row, MEMBER, STUDY)
+    member.user = user
+    return member

@@ -22,17 +22,15 @@ def list_open_queries(
     in the round -> number of pairs."""
     pairs = count_pairs_of_queries(round, anew=count_anew)
     keys = read_value(
-        statements.OPEN_QUERIES,
-        round=round.pk,
-        annotator=annotator.pk,
-        order=get_order(round, annotator),
-        now=timezone.now(),
+        statements.TAKEN_QUERIES, round=round.pk, annotator=annotator.pk, now=timezone.now()
     )
-    return {key: pairs[key] for key in keys if key in pairs}
+    taken = set(keys)
+    order = get_order(round, annotator)
+    return {key: pairs[key] for key in order if key not in taken and key in pairs}
 
 
-def get_order(round: Round, annotator: Member) -> str:
-    """All queries of the round in this annotator's order, as an array literal of their keys.
+def get_order(round: Round, annotator: Member) -> tuple[int, ...]:
+    """The keys in the round of all its queries, in this annotator's order.
 
     It is computed over all of them, the taken ones too: otherwise the overlap, which comes first,
     would come first at every claim. Sorting a large round takes long, so the order is kept until
@@ -40,14 +38,14 @@ def get_order(round: Round, annotator: Member) -> str:
     """
     stamp = read_value(statements.PLAN_STAMP, round=round.pk)
     key = f"query-order:{round.pk}:{annotator.pk}:{stamp}"
-    order: str | None = cache.get(key)
+    order: tuple[int, ...] | None = cache.get(key)
     if order is None:
         order = compute_order(round, annotator)
         cache.set(key, order, ORDERS_KEPT)
     return order
 
 
-def compute_order(round: Round, annotator: Member) -> str:
+def compute_order(round: Round, annotator: Member) -> tuple[int, ...]:
     rows = RoundQuery.objects.filter(round=round).order_by()
     slots: dict[str, int | None] = {}
     keys: dict[str, int] = {}
@@ -55,7 +53,7 @@ def compute_order(round: Round, annotator: Member) -> str:
         keys[item] = key
         slots[item] = annotators
     ordered = shuffle_for(annotator, round).order_queries(slots, find_overlap(slots))
-    return "{" + ",".join(str(keys[item]) for item in ordered) + "}"
+    return tuple(keys[item] for item in ordered)
 
 
 def shuffle_for(annotator: Member, round: Round) -> Shuffler:

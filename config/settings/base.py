@@ -97,6 +97,18 @@ else:
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# In each process. The parts of pages that are kept ({% cache %}) are small and named by what they
+# say; they must not crowd out the large orders of queries.
+LOCAL_CACHE = "django.core.cache.backends.locmem.LocMemCache"
+CACHES = {
+    "default": {"BACKEND": LOCAL_CACHE, "LOCATION": "default"},
+    "template_fragments": {
+        "BACKEND": LOCAL_CACHE,
+        "LOCATION": "template_fragments",
+        "OPTIONS": {"MAX_ENTRIES": 1000},
+    },
+}
+
 CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", "filesystem://localhost")
 CELERY_BROKER_DIR = VAR_DIR / "broker"
 
