@@ -309,3 +309,22 @@ def test_when_every_round_is_closed_the_screen_says_that_labels_stand(cast: Cast
     assert "This round is closed" in page.content.decode()
     cast.study.rounds.update(closed_at=None, opens_at=timezone.now() + timedelta(days=1))
     assert log_in(cast.ana).get("/studies/alpha/judge/").context["nothing"].reason == "no_round"
+
+
+def test_what_is_kept_of_the_form_is_told_apart_by_class_language_and_what_was_typed(
+    cast: Cast,
+) -> None:
+    client, marked = log_in(cast.ana), set()
+    for _ in range(9):
+        page = client.get(URL).content.decode()
+        is_procedural = "How do I …" in page
+        assert ("for this kind of query" in page) == is_procedural
+        translated = client.get(URL, headers={"Accept-Language": "id"}).content.decode()
+        assert ("untuk kueri jenis ini" in translated) == is_procedural
+        assert "for this kind of query" not in translated
+        assert ("Take the last label back" in page) == bool(marked)
+        refused = post_form(client, read_forms(client.get(URL))["judgment-form"], URL, note="mine")
+        assert read_forms(refused)["judgment-form"].fields["note"] == "mine"
+        post_form(client, open_form(client), URL, **CHOICE)
+        marked.add(is_procedural)
+    assert marked == {True, False}
