@@ -54,7 +54,8 @@ def _blocks(study: Study, round: Round, splits: list[ComparedSplit]) -> Iterator
 
 def _tell_split(number: int, split: ComparedSplit) -> Iterator[str]:
     pair = split.pair
-    yield f"## {number}. {escape(pair.query)} → {escape(pair.title)}"
+    title = pair.title or "Untitled document"
+    yield f"## {number}. {escape(pair.query)} → {escape(title)}"
     if pair.query_class:
         yield f"Class: {escape(pair.query_class)}."
     yield "\n".join(_tell_label(one.letter, one.label) for one in split.labels)

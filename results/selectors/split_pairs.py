@@ -104,7 +104,7 @@ placed AS (
 PAIRS = f"""
 {SPLITS}, {SIZED}
 SELECT placed.place, p.id, p.public_id, q.text, coalesce(c.name, ''),
-    coalesce(nullif(d.title, ''), d.external_id), coalesce(left(body.text, {EXCERPT + 1}), '')
+    d.title, d.external_id, coalesce(left(body.text, {EXCERPT + 1}), '')
 FROM placed
 JOIN studies_pair p ON p.id = placed.pair_id
 JOIN studies_query q ON q.id = p.query_id
@@ -193,7 +193,8 @@ class SplitLabel:
 
 @dataclass(slots=True)
 class SplitPair:
-    """A pair with its labels, the highest first. `place` counts the groups from 1."""
+    """A pair with its labels, the highest first. `place` counts the groups from 1. `document_id`
+    is for who reads results alone: what those who may judge on can read holds no such id."""
 
     place: int
     key: int
@@ -201,6 +202,7 @@ class SplitPair:
     query: str
     query_class: str
     title: str
+    document_id: str
     text: str
     labels: list[SplitLabel] = field(default_factory=list)
 

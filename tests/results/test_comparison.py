@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Judgment
 from results.models import CalibrationNote
-from studies.models import Action, Job, Pair, Round
+from studies.models import Action, Document, Job, Pair, Round
 from studies.services.rounds import close_round
 from tests import factories as make
 from tests.annotation.clients import run_together
@@ -104,6 +104,18 @@ def test_splits_stand_with_both_readings_and_notes_and_without_names(
         "underspecified",
         "underspecified",
     ]
+
+
+def test_a_document_without_a_title_is_not_named_by_its_id(
+    cast: Cast, calibration: Round, lead: Client
+) -> None:
+    """Who reads the comparison may judge on, and takes its notes to those who do."""
+    Document.objects.update(title="")
+    open_it(lead)
+    for page in (COMPARISON, COMPARISON + "notes.md"):
+        text = lead.get(page + QUERY).content.decode()
+        assert "Untitled document" in text
+        assert cast.pairs[0].document.external_id not in text
 
 
 def test_names_are_shown_when_asked_for_and_the_log_keeps_it(
