@@ -18,6 +18,7 @@ from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
 from tests.results.settling import ADJUDICATE, HTMX, contest, settle
+from tests.site.visits import list_unanswered, visit_matrix
 
 MARK = "zzleak"
 RANK = 918273
@@ -62,8 +63,11 @@ def planted(cast: Cast) -> Cast:
 
 def visit_everything(client: Client, cast: Cast) -> Iterator[HttpResponse]:
     """What an adjudicator's browser asks for, well-behaved and otherwise."""
-    yield client.get("/")
-    yield client.get("/studies/alpha/")
+    yield from visit_settling(client, cast)
+    yield from visit_matrix(cast, cast.ada)
+
+
+def visit_settling(client: Client, cast: Cast) -> Iterator[HttpResponse]:
     for headers in ({}, HTMX):
         page = client.get(ADJUDICATE, headers=headers)
         yield page
@@ -82,8 +86,7 @@ def visit_everything(client: Client, cast: Cast) -> Iterator[HttpResponse]:
     Lease.objects.create(pair=left, holder=eve, expires_at=timezone.now() + timedelta(minutes=5))
     yield client.get(f"{ADJUDICATE}{left.public_id}/")
     yield client.get(f"{ADJUDICATE}images/{left.public_id}/")
-    for forbidden in ("results/", "results/final-labels/", "judge/", "labels/", "no-such-page/"):
-        yield client.get(f"/studies/alpha/{forbidden}")
+    yield client.get("/studies/alpha/no-such-page/")
     yield client.post(f"/studies/alpha/results/final-labels/{left.public_id}/names/")
 
 
@@ -91,6 +94,7 @@ def test_no_name_rank_or_run_reaches_an_adjudicator(planted: Cast) -> None:
     responses = list(visit_everything(log_in(planted.ada), planted))
     statuses = {response.status_code for response in responses}
     assert {200, 302, 404, 409, 422} <= statuses
+    assert list_unanswered(responses, "ada") == []
     for response in responses:
         received = response.content.decode() + str(response.headers)
         assert MARK not in received
@@ -111,7 +115,7 @@ def test_the_pages_hold_no_keys_of_people_or_labels(planted: Cast) -> None:
 
 
 def test_the_pages_are_valid_html(planted: Cast) -> None:
-    for response in visit_everything(log_in(planted.ada), planted):
+    for response in visit_settling(log_in(planted.ada), planted):
         if response.status_code in {302, 404} or b"<html" not in response.content:
             continue
         parser = html5lib.HTMLParser(strict=False)
