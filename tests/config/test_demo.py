@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Count
 from django.test import Client
 
 import results.tasks  # noqa: F401 - registers the work, as a worker does at its start
 from annotation.models import Claim, Judgment
 from config import demo
-from studies.models import Job, Study, User
+from studies.models import Job, QueryClass, Study, User
 from studies.services.jobs import run_job
 
 
@@ -70,6 +71,17 @@ def test_demo_leaves_queries_to_judge_and_asks_for_the_numbers() -> None:
     assert set(Job.objects.values_list("state", flat=True)) == {Job.State.DONE}
     assert len(study.release_report.payload["systems"]["runs"]) == 2
     assert study.agreement_reports.get().payload["splits"] > 20
+
+
+@pytest.mark.django_db
+def test_what_the_demo_asks_for_can_be_done() -> None:
+    """Whoever has labelled can be asked again, and no class needs more queries than it has."""
+    run_demo()
+    assert Judgment.objects.exists()
+    assert not Judgment.objects.filter(annotator__user=None).exists()
+    risky = QueryClass.objects.filter(is_high_risk=True).annotate(size=Count("queries"))
+    assert [(one.name, one.minimum_queries <= one.size) for one in risky] == [("policy", True)]
+    assert all(one.minimum_queries for one in risky)
 
 
 def test_production_refuses_the_demo(settings: object) -> None:

@@ -57,10 +57,14 @@ def test_the_seeds_figures_are_a_hole_and_the_sentence_says_both_rates(per_query
     assert "write a clause" in advice
 
 
-def test_the_demo_has_a_hole_in_procedural_and_nowhere_else() -> None:
+def test_the_demos_hole_and_its_merely_harder_class_are_both_named_rightly() -> None:
     found = diagnose(demo_table(), dimension_names=DIMENSIONS)
     assert found.holes == ("procedural",)
-    assert verdicts(found) == {"factual": "noise", "policy": "noise", "procedural": "hole"}
+    assert verdicts(found) == {"factual": "noise", "policy": "slips", "procedural": "hole"}
+    policy = class_named(found, "policy")
+    assert (policy.citation.same_reading, policy.inside.splits) == (15, 16)
+    assert "in no direction of their own" in policy.advice
+    assert "adjudicate the 16 splits" in policy.advice
     assert not [row for row in found.leniency if row.lenient is not None]
 
 
@@ -411,8 +415,8 @@ def test_the_json_is_finite_and_holds_the_keys_of_the_report() -> None:
         *("p_value", "p_adjusted", "fisher_p", "direction", "citation", "verdict", "advice"),
     }
     assert of_class <= set(found["classes"][0])
-    assert found["decided_by"] == {"answerability": 243, "recency": 28, "authority": 15}
-    assert found["decided_by_on_splits"][0] == ["answerability", "answerability", 18]
+    assert found["decided_by"] == {"answerability": 261, "recency": 32, "authority": 15}
+    assert found["decided_by_on_splits"][0] == ["answerability", "answerability", 28]
     assert found["classes"][2]["direction"][0]["b_higher"] == 18
     for row in found["classes"]:
         assert row["advice"] == " ".join(sentence["text"] for sentence in row["sentences"])
