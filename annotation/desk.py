@@ -25,11 +25,11 @@ class UnlabelledPair:
 class Desk:
     """One open round of one annotator.
 
-    `claims` maps the key of each query claim in force, oldest first, to the pairs of other
-    queries that could be had when it was made; `unlabelled` holds the pairs of the claimed queries
-    without this annotator's label, those of the oldest claim first. `labelled` counts the
-    annotator's labels in all open rounds; `version_told` is the key of the rubric version that
-    they were last told of, if of any.
+    `claims` maps the key of each query claim in force, oldest first, to the pairs of other queries
+    that could be had when it was made; `unlabelled` holds the pairs of the claimed queries without
+    this annotator's label, those of the oldest claim first. `labelled` counts the labels that the
+    annotator has given here in all open rounds; `version_told` is the key of the rubric version
+    that they were last told of, if of any.
     """
 
     round: Round

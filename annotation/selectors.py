@@ -26,8 +26,11 @@ def count_left(annotator: Member) -> int:
 
 
 def count_own_labels(annotator: Member) -> int:
-    """Labels this annotator has given here in rounds that are open."""
-    return Judgment.objects.filter(annotator=annotator, round__closed_at__isnull=True).count()
+    """Labels this annotator has given here in rounds that are open; imported ones are not among
+    them."""
+    return Judgment.objects.filter(
+        annotator=annotator, round__closed_at__isnull=True, source=Judgment.Source.APP
+    ).count()
 
 
 def get_latest_label_id(annotator: Member) -> str:

@@ -51,7 +51,7 @@ SELECT {ROUND.of("r")}, c.id, c.open_pairs, rq.query_id,
     p.id, q.external_id, d.external_id,
     (
         SELECT count(*) FROM annotation_judgment own JOIN studies_round o ON o.id = own.round_id
-        WHERE own.annotator_id = %(annotator)s AND o.closed_at IS NULL
+        WHERE own.annotator_id = %(annotator)s AND own.source = 'app' AND o.closed_at IS NULL
     ),
     (SELECT t.rubric_version_id FROM annotation_rubrictold t WHERE t.annotator_id = %(annotator)s)
 FROM studies_round r

@@ -14,10 +14,10 @@ MIXED_QUERIES_HELD = 10
 
 @dataclass(frozen=True, slots=True)
 class NextPair:
-    """A pair to judge, by its key; `labelled` counts the annotator's labels in open rounds, and
-    `left` the pairs still to be had in its round, this one among them, as of the annotator's
-    latest claim. `version_told` is the key of the rubric version that the annotator was last
-    told of, if of any."""
+    """A pair to judge, by its key; `labelled` counts the labels that the annotator has given here
+    in open rounds, and `left` the pairs still to be had in its round, this one among them, as of
+    the annotator's latest claim. `version_told` is the key of the rubric version that the
+    annotator was last told of, if of any."""
 
     round: Round
     pair_id: int

@@ -294,7 +294,11 @@ def test_query_count_of_a_judgment_does_not_grow(cast: Cast) -> None:
 
 
 def test_progress_stays_the_same_when_a_form_is_refused(cast: Cast) -> None:
+    """What was imported under somebody's name is no pair that they have done here."""
     client = log_in(cast.ana)
+    query = make.make_query(cast.study, "imported", rounds=[])
+    elsewhere = make.make_pair(query, make.make_document(cast.study, "elsewhere"))
+    make.make_judgment(cast.main, elsewhere, cast.ana, 1, source="import")
     response = client.get(URL)
     shown = response.context["judge"].progress
     form = read_forms(response)["judgment-form"]

@@ -122,7 +122,10 @@ def test_a_closed_round_is_told_where_it_takes_no_query_that_is_new(
     run = {"c.run": more["runs/c.run"]}
     queries = {"queries.tsv": more["queries.tsv"]}
     draft = upload_and_read(admin, help_centre, **uploads(study_files=queries, runs=run))
-    closed = "the round main is closed: it takes no further queries (1 new)"
+    closed = (
+        "the round main is closed: it takes no further queries (1 new); another main round that "
+        "study.yaml names takes them"
+    )
     assert draft.report["notes"] == [
         ["queries.tsv", None, "classes created that are not declared: other"],
         ["help", None, closed],
@@ -130,6 +133,13 @@ def test_a_closed_round_is_told_where_it_takes_no_query_that_is_new(
     report = import_folder(write_folder(tmp_path / "first", more))
     assert f"study.yaml: {closed}" in [str(note) for note in report.notes]
     assert not RoundQuery.objects.filter(query__external_id="q3").exists()
+    rounds = "rounds:\n- {name: main}\n- {name: main-2, queries: [q3]}\n"
+    queries["study.yaml"] = f"{STUDY}{rounds}"
+    draft = upload_and_read(admin, help_centre, **uploads(study_files=queries, runs=run))
+    assert confirm(admin, draft).state == "imported"
+    second = help_centre.rounds.get(name="main-2")
+    assert (second.kind, second.closed_at) == ("main", None)
+    assert [one.query.external_id for one in second.round_queries.all()] == ["q3"]
 
 
 def test_a_deeper_pool_asked_for_on_the_page_is_no_word_of_a_file(

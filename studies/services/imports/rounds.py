@@ -100,6 +100,8 @@ def _add_queries(
         ((left,),) = fetch(cursor, COUNT_QUERIES, values)
         if left:
             reason = f"the round {round.name} is closed: it takes no further queries ({left:,} new)"
+            if round.kind == Round.Kind.MAIN:
+                reason += "; another main round that study.yaml names takes them"
             report.note(file, reason)
         return
     added = execute(cursor, ADD_QUERIES, values)
