@@ -265,7 +265,7 @@ def read_account(study: Study, manifest: Manifest) -> Account:
         withheld=[
             WithheldQuery(
                 query.query_id,
-                " ".join(reason.message for reason in query.reasons),
+                query.message,
                 link_to_pairs(study, query.query_id),
             )
             for query in manifest.withheld[:SHOWN_WITHHELD]

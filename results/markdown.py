@@ -154,7 +154,8 @@ def _overall_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
     for alpha in figures.alphas:
         yield _alpha_row(alpha)
     pairs = f"{as_count(figures.pairs_labelled_twice)} pairs"
-    yield "Gwet's AC1", as_ratio(figures.ac1), "", pairs, figures.ac1_reason
+    interval = as_interval(figures.ac1_interval)
+    yield "Gwet's AC1", as_ratio(figures.ac1), interval, pairs, figures.ac1_reason
 
 
 def _alpha_row(alpha: AlphaEntry) -> Sequence[Cell]:

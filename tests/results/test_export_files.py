@@ -108,6 +108,27 @@ def test_the_command_prints_counts_what_is_withheld_and_the_manifest(judged: Cas
     assert path.read_text() == "q1 0 q1-d1 1\nq1 0 q1-d2 1\nq1 0 q1-d3 0\n"
 
 
+def test_the_command_says_in_one_line_that_the_gate_is_red(judged: Cast, tmp_path):
+    told = {}
+    for kind in ("consensus-qrels", "judgments"):
+        err = StringIO()
+        call_command(
+            "export", "alpha", kind, "-o", str(tmp_path / kind), stdout=StringIO(), stderr=err
+        )
+        told[kind] = err.getvalue()
+    assert told["judgments"] == ""
+    assert told["consensus-qrels"].startswith("The release gate is red (")
+    assert told["consensus-qrels"].count("\n") == 1
+
+
+def test_an_archive_has_no_lines_and_its_texts_do(judged: Cast, tmp_path):
+    printed = run_export("alpha", "beir", "-o", str(tmp_path / "b.zip"))
+    assert "b.zip: 3 files" in printed
+    told = read_manifest(tmp_path / "b.zip")
+    assert told["lines"] is None
+    assert all(file["lines"] for file in told["files"])
+
+
 def test_the_command_writes_one_annotators_qrels_and_triplets(judged: Cast, tmp_path):
     run_export("alpha", "annotator-qrels", "--annotator", "ana", "-o", str(tmp_path / "ana.qrels"))
     assert len((tmp_path / "ana.qrels").read_text().splitlines()) == 3

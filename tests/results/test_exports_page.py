@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import re
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -12,7 +14,7 @@ from results.gate import KEYS
 from results.services.exports import KINDS
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
-from studies.models import Action
+from studies.models import Action, User
 from studies.services.log import record_action
 from tests import factories as make
 from tests.cast import Cast
@@ -114,6 +116,38 @@ def test_annotator_download_takes_the_name(cast: Cast, lead: Client) -> None:
     label_cast(cast)
     response = lead.get(f"{URL}annotator-qrels/?annotator=ben")
     assert b"".join(response.streaming_content).startswith(b"q1 0 q1-d1 1\n")
+
+
+def test_each_download_has_a_file_name_of_its_own_that_every_system_can_carry(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    names = ["ana", "Ana", "../ana", "安娜", "安"]
+    kinds = ["annotator-qrels/?annotator=" + quote(name) for name in names]
+    for name in names[1:]:
+        make.make_member(cast.study, name, with_account=False)
+    asked = [*kinds, "training-pairs/", "training-pairs/?with_texts=1"]
+    found = [read_file_name(lead, f"{URL}{kind}") for kind in asked]
+    assert found[0] == "alpha-annotator-qrels-ana.qrels"
+    assert found[-1] == "alpha-training-pairs-with-texts.jsonl"
+    assert len(set(found)) == len(found)
+    assert all(re.fullmatch(r"[a-z0-9-]+\.[a-z]+", name) for name in found)
+
+
+def read_file_name(client: Client, url: str) -> str:
+    response = client.get(url)
+    b"".join(response.streaming_content)
+    return response.headers["Content-Disposition"].partition('filename="')[2].rstrip('"')
+
+
+def test_why_a_query_stays_is_said_in_the_language_of_the_page_and_in_english_files(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    User.objects.update(language="id")
+    assert "Suara seri pada 2 pasangan." in lead.get(URL).content.decode()
+    manifest = lead.get(f"{URL}consensus-qrels/manifest/").json()
+    assert manifest["withheld"][0]["message"].startswith("Tied votes on")
 
 
 def test_download_is_logged_with_who_asked(cast: Cast, lead: Client) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from results.gate import list_red
 from results.services.exports import KINDS, ExportRefused, Manifest, manifest_path, write_export
 from studies.management.arguments import WRONG_USAGE, read_path, read_text
 from studies.models import Study
@@ -59,16 +60,23 @@ class Command(BaseCommand):
         self.report(manifest, path)
 
     def report(self, manifest: Manifest, path: Path) -> None:
-        self.stdout.write(f"{path}: {manifest.lines:,} lines, {manifest.bytes:,} bytes")
+        files = f"{len(manifest.files):,} files"
+        lines = files if manifest.lines is None else f"{manifest.lines:,} lines"
+        self.stdout.write(f"{path}: {lines}, {manifest.bytes:,} bytes")
         for name, number in manifest.counts.items():
             self.stdout.write(f"  {name.replace('_', ' ')}: {number:,}")
         for query in manifest.withheld[:SHOWN_WITHHELD]:
-            sentences = " ".join(reason.message for reason in query.reasons)
-            self.stdout.write(f"  withheld {query.query_id}: {sentences}")
+            self.stdout.write(f"  withheld {query.query_id}: {query.message}")
         if more := len(manifest.withheld) - SHOWN_WITHHELD:
             self.stdout.write(f"  and {more:,} more, all in the manifest") if more > 0 else None
         for problem in manifest.problems:
             self.stderr.write(problem)
+        red = list_red(manifest.gate.lines) if manifest.gate else []
+        if red and KINDS[manifest.kind].is_release:
+            self.stderr.write(
+                f"The release gate is red ({', '.join(red)}), as the manifest says; "
+                f"`manage.py gate {manifest.study}` tells why."
+            )
         self.stdout.write(f"manifest: {manifest_path(path)}")
 
 

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
 from results.consensus import Consensus, Policy, decide_consensus
 from results.selectors.labels import PairLabels
 
 # Every code that a manifest may give for a query left out, with its sentence.
 SENTENCES = {
-    "not_planned": "The query is in no main round.",
-    "incomplete": "Outcomes missing: {missing} of {needed}, on {pairs}.",
-    "too_few_votes": "Fewer votes than the study's minimum on {pairs}.",
-    "tie": "Tied votes on {pairs}.",
-    "not_unanimous": "Votes differ on {pairs}, and the study takes unanimous votes only.",
-    "unsure_only": "Nobody was sure on {pairs}.",
-    "all_dropped": "All of the query was dropped: {pairs}.",
+    "not_planned": _("The query is in no main round."),
+    "incomplete": _("Outcomes missing: %(missing)s of %(needed)s, on %(pairs)s."),
+    "too_few_votes": _("Fewer votes than the study's minimum on %(pairs)s."),
+    "tie": _("Tied votes on %(pairs)s."),
+    "not_unanimous": _("Votes differ on %(pairs)s, and the study takes unanimous votes only."),
+    "unsure_only": _("Nobody was sure on %(pairs)s."),
+    "all_dropped": _("All of the query was dropped: %(pairs)s."),
 }
 
 
@@ -33,9 +36,12 @@ class Reason:
 
     @property
     def message(self) -> str:
-        pairs = f"{self.pairs} pair" if self.pairs == 1 else f"{self.pairs} pairs"
-        sentence = SENTENCES[self.code]
-        return sentence.format(missing=self.missing, needed=self.needed, pairs=pairs)
+        """In the language of who reads it; files are written in English."""
+        pairs = ngettext("%(number)s pair", "%(number)s pairs", self.pairs)
+        values = {"pairs": pairs % {"number": self.pairs}}
+        return str(SENTENCES[self.code]) % (
+            values | {"missing": self.missing, "needed": self.needed}
+        )
 
     def as_json(self) -> dict[str, object]:
         numbers = {"missing": self.missing, "needed": self.needed}
@@ -77,6 +83,10 @@ class DecidedQuery:
     @property
     def is_withheld(self) -> bool:
         return bool(self.reasons)
+
+    @property
+    def message(self) -> str:
+        return " ".join(reason.message for reason in self.reasons)
 
     def labelled(self) -> Iterator[tuple[PairLabels, int]]:
         """Pairs that have a label, with their grade."""

@@ -26,10 +26,12 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of an export that is a folder: its name, with `/` between folders, and content."""
+    """A file of an export that is a folder: its name, with `/` between folders, and content,
+    which has lines where it `is_text`."""
 
     name: str
     chunks: Iterable[bytes]
+    is_text: bool = True
 
 
 Describe = Callable[[ExportRequest, Manifest], None]

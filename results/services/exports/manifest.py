@@ -60,12 +60,12 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class FileSeal:
-    """One file of an export that is a folder or a zip archive."""
+    """One file of an export that is a folder or a zip archive; an image has no `lines`."""
 
     name: str
     sha256: str
     bytes: int
-    lines: int
+    lines: int | None
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -81,7 +81,8 @@ class Manifest:
     """What an export holds and what it leaves out. Filled while the export is made.
 
     `counts` maps a name to a number of queries, pairs or labels. `sha256`, `bytes` and `lines`
-    are None in the description of an export that has not been made. `versions_in_force`, those
+    are None in the description of an export that has not been made, `lines` of an archive too.
+    `versions_in_force`, those
     of the study's rounds, are named where the export holds no label of any version. `log_until`
     is the number of actions that the export's log holds: those before it was made, or fewer where
     a request named an earlier end; None where the export holds no log. `relevant_from` is the
@@ -145,8 +146,10 @@ class Manifest:
             is_in_hole = self.open_holes and pair.labels.query_class in self.open_holes.classes
             self.majority_in_holes += bool(is_in_hole and consensus.rule == "majority")
 
-    def seal(self, digest: Digest) -> None:
-        self.sha256, self.bytes, self.lines = digest.sha256, digest.bytes, digest.lines
+    def seal(self, digest: Digest, *, is_text: bool) -> None:
+        """Take over what passed by; an archive has no lines."""
+        self.sha256, self.bytes = digest.sha256, digest.bytes
+        self.lines = digest.lines if is_text else None
 
     @property
     def dropped_share(self) -> float | None:
@@ -223,10 +226,11 @@ class Manifest:
 
 
 def _withheld_json(query: DecidedQuery) -> dict[str, object]:
-    first = query.reasons[0]
-    return {
-        "query_id": query.query_id,
-        "reason": first.code,
-        "message": " ".join(reason.message for reason in query.reasons),
-        "reasons": [reason.as_json() for reason in query.reasons],
-    }
+    """Why a query stays, said in English whoever asked for it."""
+    with translation.override("en"):
+        return {
+            "query_id": query.query_id,
+            "reason": query.reasons[0].code,
+            "message": query.message,
+            "reasons": [reason.as_json() for reason in query.reasons],
+        }

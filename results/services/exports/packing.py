@@ -64,7 +64,7 @@ def write_folder(entries: Iterable[Entry], folder: Path, manifest: Manifest) -> 
         total.update(f"{seal.sha256}  {seal.name}\n".encode())
     manifest.sha256 = total.sha256
     manifest.bytes = sum(seal.bytes for seal in manifest.files)
-    manifest.lines = sum(seal.lines for seal in manifest.files)
+    manifest.lines = sum(seal.lines or 0 for seal in manifest.files)
 
 
 def _sealed(entry: Entry, manifest: Manifest) -> Iterator[bytes]:
@@ -73,4 +73,5 @@ def _sealed(entry: Entry, manifest: Manifest) -> Iterator[bytes]:
     for chunk in entry.chunks:
         digest.update(chunk)
         yield chunk
-    manifest.files.append(FileSeal(entry.name, digest.sha256, digest.bytes, digest.lines))
+    lines = digest.lines if entry.is_text else None
+    manifest.files.append(FileSeal(entry.name, digest.sha256, digest.bytes, lines))

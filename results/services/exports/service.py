@@ -1,5 +1,6 @@
 """Describing, streaming and writing exports."""
 
+import hashlib
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ from typing import Any, cast
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from results.consensus import Policy
 from results.gate import list_red
@@ -73,7 +75,7 @@ class ExportStream(Iterator[bytes]):
                 for chunk in chunks:
                     digest.update(chunk)
                     yield chunk
-        self.manifest.seal(digest)
+        self.manifest.seal(digest, is_text=isinstance(self.kind, TextKind))
         if self._logged:
             _log_export(self._request, self.manifest, self._user)
 
@@ -154,7 +156,8 @@ def write_export(
                 made.mkdir()
                 write_folder(found.entries(request, manifest), made, manifest)
             else:
-                _write_file(made, _make_chunks(found, request, manifest), manifest)
+                digest = _write_file(made, _make_chunks(found, request, manifest))
+                manifest.seal(digest, is_text=isinstance(found, TextKind))
         text = json.dumps(manifest.as_json(), ensure_ascii=False, indent=2)
         account.write_text(f"{text}\n", encoding="utf-8")
         with transaction.atomic():
@@ -281,7 +284,23 @@ def _open_account(manifest: Manifest, study: Study) -> None:
 
 
 def _file_name(kind: ExportKind, request: ExportRequest) -> str:
-    return f"{request.study.slug}-{kind.name}{kind.ending}"
+    """Different exports of a study have different names."""
+    parts = [request.study.slug, kind.name]
+    if request.annotator:
+        parts.append(_name_for_file(request.annotator.name))
+    if request.with_texts:
+        parts.append("with-texts")
+    return "-".join(parts) + kind.ending
+
+
+def _name_for_file(name: str) -> str:
+    """The name, if every system can carry it in the name of a file; else what is left of it, and
+    a sign that tells it from other names of which the same is left."""
+    safe = slugify(name)[:40]
+    if safe == name:
+        return safe
+    sign = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{safe}-{sign}" if safe else sign
 
 
 def _make_chunks(
@@ -355,13 +374,13 @@ def _temporary_names(path: Path) -> Iterator[tuple[Path, Path]]:
         account.unlink(missing_ok=True)
 
 
-def _write_file(target: Path, chunks: Iterator[bytes], manifest: Manifest) -> None:
+def _write_file(target: Path, chunks: Iterator[bytes]) -> Digest:
     digest = Digest()
     with target.open("xb") as file:
         for chunk in chunks:
             digest.update(chunk)
             file.write(chunk)
-    manifest.seal(digest)
+    return digest
 
 
 def _log_export(request: ExportRequest, manifest: Manifest, user: User | None) -> None:

@@ -106,7 +106,7 @@ def _image_entries(study: Study, manifest: Manifest) -> Iterator[Entry]:
         elif not default_storage.exists(stored):
             manifest.problems.append(f"The image of {doc_id} is missing in the storage.")
         else:
-            yield Entry(f"images/{doc_id}{ending}", _stored_chunks(stored))
+            yield Entry(f"images/{doc_id}{ending}", _stored_chunks(stored), is_text=False)
 
 
 def _stored_chunks(stored: str) -> Iterator[bytes]:
