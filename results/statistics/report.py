@@ -12,6 +12,7 @@ import numpy as np
 
 from results.statistics.agreement import (
     LEVELS,
+    NOTHING_TWICE,
     WEIGHTS,
     Measure,
     Weights,
@@ -94,6 +95,7 @@ def describe_agreement(
         "raw_agreement": _describe_raw_agreement(grades),
         "splits": rate.splits,
         "splits_interval95": _bounds(rate.interval),
+        **({} if rate.interval else {"splits_interval95_reason": NOTHING_TWICE}),
         "cohen_kappa": kappas,
         "krippendorff_alpha": _describe_alphas(grades, table.scale, resamples),
         "gwet_ac1": _describe_ac1(grades, resamples),

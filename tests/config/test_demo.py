@@ -13,6 +13,7 @@ from annotation.models import Claim, Judgment
 from config import demo
 from studies.models import Job, QueryClass, Study, User
 from studies.services.jobs import run_job
+from tests.results.documented import list_undocumented_keys
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,9 @@ def test_demo_leaves_queries_to_judge_and_asks_for_the_numbers() -> None:
         run_job(job.pk)
     assert set(Job.objects.values_list("state", flat=True)) == {Job.State.DONE}
     assert len(study.release_report.payload["systems"]["runs"]) == 2
-    assert study.agreement_reports.get().payload["splits"] > 20
+    payload = study.agreement_reports.get().payload
+    assert payload["splits"] > 20
+    assert list_undocumented_keys(payload) == []
 
 
 @pytest.mark.django_db

@@ -10,6 +10,7 @@ from results.services.scopes import Scope
 from results.statistics.diagnosis import sentences
 from studies.models import Study
 from tests.cast import Cast
+from tests.results.documented import list_undocumented_keys
 from tests.results.labelled import label_cast
 from tests.results.silent import make_silent
 
@@ -61,6 +62,7 @@ def test_published_figures_are_a_hole_in_the_class_that_has_it(silent: Study) ->
     assert (direction["a_higher"], direction["b_higher"]) == (27, 0)
     assert "27 of 76 pairs of class procedural split (36%), against 4 of 124" in row["advice"]
     assert "elsewhere (3%)" in row["advice"]
+    assert list_undocumented_keys(payload) == []
 
 
 def test_labels_turned_round_take_the_hole_away(silent: Study) -> None:

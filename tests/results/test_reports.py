@@ -29,6 +29,7 @@ from tests import factories as make
 from tests.cast import Cast
 from tests.conftest import ROOT
 from tests.pages import log_in
+from tests.results.documented import list_undocumented_keys
 from tests.results.exported import describe_json
 from tests.results.labelled import label, label_cast
 
@@ -57,6 +58,7 @@ def test_report_has_every_documented_key_and_is_json(cast: Cast) -> None:
     payload = payload_of(cast)
     assert set(payload) >= KEYS
     assert json.loads(json.dumps(payload, allow_nan=False)) == payload
+    assert list_undocumented_keys(payload) == []
 
 
 def test_report_counts_what_was_judged(cast: Cast) -> None:
