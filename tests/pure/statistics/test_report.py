@@ -163,8 +163,10 @@ def test_undefined_measures_are_null_with_a_reason() -> None:
     assert "nothing shared" in first["reason"]
     assert first["confusion"] == [[0, 0], [0, 0]]
     assert "fewer than 10 queries" in first["interval95_reason"]
-    assert report["splits_interval95"] is None
-    assert "nothing shared" in report["splits_interval95_reason"]
+    assert "splits_interval95_reason" not in report
+    alone = describe(grid_table([[0, None], [None, 1]], scale=(0, 1)))
+    assert alone["splits_interval95"] is None
+    assert "nothing shared" in alone["splits_interval95_reason"]
 
 
 def test_one_label_used_hides_kappa_and_shows_raw_agreement() -> None:
