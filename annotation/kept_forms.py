@@ -64,6 +64,7 @@ def keeps_typed(read_owner: ReadOwner) -> Callable[[View[Request, P]], View[Requ
             waiting.delete()
             return response
 
+        # The middleware finds it on the view.
         keeping.read_owner = read_owner  # type: ignore[attr-defined]
         return keeping
 
@@ -131,7 +132,7 @@ def tell_other_person(request: HttpRequest, owner: Member) -> HttpResponse:
 
 
 def mark_unconfirmed(request: HttpRequest) -> None:
-    request.is_unconfirmed = True  # type: ignore[attr-defined]
+    request.is_unconfirmed = True  # type: ignore[attr-defined]  # a mark of our own on the request
 
 
 def find_unconfirmed(request: HttpRequest) -> str:

@@ -205,4 +205,4 @@ def seed_figures(per_query: int, rng: np.random.Generator) -> LabelTable:
 
 def even(count: int, **changes: object) -> tuple[Kind, ...]:
     """`count` equal kinds."""
-    return (Kind(**changes),) * count  # type: ignore[arg-type]
+    return (Kind(**changes),) * count  # type: ignore[arg-type]  # the fields of Kind

@@ -101,6 +101,7 @@ def check_port_is_free(host: str, port: int) -> None:
 
 def accepts_connections(host: str, port: int) -> bool:
     """Whether a server listens there."""
+    # Compared with, not bound to.
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     try:
         socket.create_connection((reachable, port), timeout=1).close()

@@ -128,10 +128,6 @@ class Diagnosis:
     def holes(self) -> Sequence[str]:
         return [found.name for found in self.findings if found.verdict == "hole"]
 
-    @property
-    def has_lenient(self) -> bool:
-        return any(entry.lenient for entry in self.leniency)
-
 
 def read_diagnosis(payload: Payload) -> Diagnosis:
     headline, *remarks = map(say, payload["study_sentences"])

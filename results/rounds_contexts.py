@@ -175,7 +175,7 @@ def show_round(round: Round, report: AgreementReport | None, waiting: set[str]) 
         "name": round.name,
         "kind": round.get_kind_display(),
         "number": round.rubric_version.number,
-        "queries": round.size,  # type: ignore[attr-defined]
+        "queries": round.size,  # type: ignore[attr-defined]  # annotated by its query
         "opens_at": round.opens_at,
         "closed_at": round.closed_at,
     }

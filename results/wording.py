@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop, ngettext, ngettext_lazy, pget
 NOTHING = "–"
 MINUS = "−"
 
+# Bands and reasons come from the pure statistics in English; here they are named, to be translated.
 BANDS = (
     gettext_noop("poor"),
     gettext_noop("slight"),

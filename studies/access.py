@@ -45,7 +45,7 @@ def get_study_for_role(request: HttpRequest, slug: str, *roles: Role) -> StudyAc
         raise Http404("No such study for this person.")
     access = StudyAccess(study=member.study, member=member, user=user)
     # Kept for the navigation, which then needs no query of its own.
-    request.study_access = access  # type: ignore[attr-defined]
+    request.study_access = access  # type: ignore[attr-defined]  # a mark of our own on the request
     return access
 
 

@@ -5,4 +5,4 @@ class StudiesConfig(AppConfig):
     name = "studies"
 
     def ready(self) -> None:
-        from studies import signals  # noqa: F401
+        from studies import signals  # noqa: F401 - connects the signals

@@ -81,6 +81,7 @@ class UploadForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
+        # A field with choices of models.
         self.fields["round"].queryset = study.rounds.all()  # type: ignore[attr-defined]
         if study.depth:
             sentence = _("The pool takes the first %(depth)d of each run.")

@@ -36,6 +36,7 @@ class InvitationForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A field with choices of models.
         self.fields["identity"].queryset = list_identities(study)  # type: ignore[attr-defined]
 
     @property
@@ -50,6 +51,7 @@ class MemberForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A field with choices of models.
         self.fields["member"].queryset = Member.objects.filter(study=study)  # type: ignore[attr-defined]
 
 

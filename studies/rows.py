@@ -77,4 +77,5 @@ def build_insert(model: type[models.Model]) -> str:
     places = ", ".join(["%s"] * len(fields))
     table, key = model._meta.db_table, model._meta.pk
     assert key is not None
+    # Names of columns alone.
     return f'INSERT INTO "{table}" ({columns}) VALUES ({places}) RETURNING "{key.column}"'  # noqa: S608

@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """Where skips are forbidden, a skipped test is a failed one that says so."""
     outcome = yield
-    report = outcome.get_result()  # type: ignore[attr-defined]
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy's outcome
     if (
         report.skipped
         and os.environ.get("DISSENSUS_FORBID_SKIPS")

@@ -2,7 +2,7 @@
 
 import os
 
-from config.settings.base import *  # noqa: F403
+from config.settings.base import *  # noqa: F403 - settings that stand on those of base
 from config.settings.base import DATABASES
 from config.settings.test import SECRET_KEY as SECRET_KEY
 

@@ -116,6 +116,7 @@ def choose_socket_directory(home: Path, account: Account) -> str:
         folder.mkdir(mode=0o700, exist_ok=True)
     else:
         inherited = tempfile.gettempdir()
+        # A socket's path is short or nothing.
         base = inherited if _fits(f"{inherited}/dissensus-12345678") else "/tmp"  # noqa: S108
         folder = Path(tempfile.mkdtemp(prefix="dissensus-", dir=base))
     account.own(folder)

@@ -1,7 +1,7 @@
 """For one machine: `make run`. Needs nothing set, and invents a secret key that it keeps."""
 
 from config.secrets import keep_secret
-from config.settings.base import *  # noqa: F403
+from config.settings.base import *  # noqa: F403 - settings that stand on those of base
 from config.settings.base import ALLOWED_HOSTS, VAR_DIR, env
 
 DEMO_ALLOWED = True

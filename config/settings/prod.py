@@ -1,6 +1,6 @@
 """For a server. Refuses to start without a secret key, a database, a broker and its address."""
 
-from config.settings.base import *  # noqa: F403
+from config.settings.base import *  # noqa: F403 - settings that stand on those of base
 from config.settings.base import env
 
 DEBUG = False

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from config.settings.base import *  # noqa: F403
+from config.settings.base import *  # noqa: F403 - settings that stand on those of base
 from config.settings.base import DATABASES, env
 
 SECRET_KEY = "only-for-tests-" + "0" * 40

@@ -73,7 +73,7 @@ FROM page
 JOIN studies_query q ON q.id = page.query_id
 JOIN studies_document d ON d.id = page.document_id
 ORDER BY {ORDER}
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 TALLY = f"""
 {OUTCOMES}
@@ -81,7 +81,7 @@ SELECT kind, state, class_name, cause, is_control,
     final_id IS NOT NULL AND final_grade IS NULL, count(*)
 FROM chosen
 GROUP BY 1, 2, 3, 4, 5, 6
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 # What a member may be led to: nothing that they labelled, nothing that somebody else holds. The
 # pair that they hold comes first, so that loading the page again shows the same one.
@@ -96,12 +96,12 @@ WHERE (l.holder_id IS NULL OR l.holder_id = %(member)s)
         WHERE own.pair_id = chosen.id AND own.annotator_id = %(member)s))
 ORDER BY chosen.pair_public_id = ANY (%(later)s), l.holder_id IS NULL, {ORDER}
 LIMIT %(limit)s
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 KEYS = f"""
 {OUTCOMES}
 SELECT final_id FROM chosen WHERE final_id IS NOT NULL
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
 ORDER BY CASE WHEN %(by_query)s THEN 0 ELSE placed.place END,
     q.external_id COLLATE "C", d.external_id COLLATE "C"
 LIMIT %(limit)s OFFSET %(offset)s
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 LABELS = f"""
 {SPLITS}, {SIZED}
@@ -134,7 +134,7 @@ LEFT JOIN studies_clause clause ON clause.id = j.clause_id
 WHERE %(pairs)s::bigint[] IS NULL OR placed.pair_id = ANY (%(pairs)s::bigint[])
 ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C",
     j.grade DESC NULLS LAST, label.name
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ CONFLICTS = f"""
 {RESOLVED}
 SELECT line, query_id, doc_id FROM resolved WHERE final_id IS NOT NULL AND NOT is_same
 ORDER BY line
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 ADD = f"""
 {RESOLVED}
@@ -96,7 +96,7 @@ SELECT gen_random_uuid(), pair, grade, is_dropped, dimension, clause_id, cause, 
     member, coalesce(decided_at, %(now)s)
 FROM resolved WHERE final_id IS NULL ORDER BY line
 RETURNING id
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 LOG = """
 INSERT INTO studies_action (study_id, at, name, user_id, member_id, data)

@@ -12,7 +12,7 @@ from studies.formats.jsontext import JsonText, Located, json_line, json_objects,
 from studies.formats.problems import Problems, RecordError
 from studies.formats.records import QueryRecord
 from studies.formats.tables import Row, csv_rows, read_header, rows_under, tsv_rows
-from studies.formats.text import FirstSeen, check_text, open_source, require_id
+from studies.formats.text import FirstSeen, open_source, require_id
 
 ID_KEYS = ("query_id", "qid", "id", "_id")
 TEXT_KEYS = ("text", "query")
@@ -249,18 +249,3 @@ def write_queries_jsonl(queries: Iterable[QueryRecord]) -> Iterator[str]:
                 },
             }
         )
-
-
-def write_queries_tsv(queries: Iterable[QueryRecord]) -> Iterator[str]:
-    """Lines of `queries.tsv` with its header; metadata is not written.
-
-    Raises ValueError for a cell with a tab or a line break: the format has no quoting.
-    """
-    yield "\t".join(POSITIONS) + "\n"
-    for query in queries:
-        query_id = require_id(query.query_id, "query id")
-        cells = (query_id, query.text, query.query_class or "", query.context)
-        for cell in cells:
-            if any(c in cell for c in "\t\n\r") or check_text(cell):
-                raise ValueError(f"the query {query.query_id} holds what TSV cannot carry")
-        yield "\t".join(cells) + "\n"

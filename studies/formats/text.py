@@ -48,6 +48,7 @@ class _BoundedGzip(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    # The buffers that io hands over.
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         data = self._file.read(len(buffer))
         self._left -= len(data)

@@ -33,7 +33,7 @@ def run_import(cast: Cast, path: Path, *, dry_run: bool = False, **options: obje
     return import_judgments(
         study=cast.study,
         path=path,
-        options=JudgmentOptions(**options),  # type: ignore[arg-type]
+        options=JudgmentOptions(**options),  # type: ignore[arg-type]  # the options of each case
         dry_run=dry_run,
     )
 

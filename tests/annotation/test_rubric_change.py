@@ -162,7 +162,7 @@ def test_every_label_names_the_version_shown_while_an_admin_publishes_and_switch
     study, admin, round = make_crowd()
     annotators = list(study.members.filter(roles__contains=["annotator"]).select_related("user"))
     works: list[Callable[[], dict[tuple[int, str], int]]] = [
-        lambda one=one: judge_everything(one)  # type: ignore[misc]
+        lambda one=one: judge_everything(one)  # type: ignore[misc]  # one for each thread
         for one in annotators
     ]
     works.append(lambda: publish_and_switch(study, admin, round))

@@ -39,6 +39,7 @@ def study(db: None) -> Study:
 class Desk:
     """Everybody with a browser of their own."""
 
+    # Playwright's own mapping.
     def __init__(self, browser: Browser, server: LiveServer, arguments: dict) -> None:  # type: ignore[type-arg]
         self.browser, self.arguments = browser, arguments | {"base_url": server.url}
 
@@ -53,6 +54,7 @@ class Desk:
 
 
 @pytest.fixture
+# Playwright's own mapping.
 def desk(browser: Browser, live_server: LiveServer, browser_context_args: dict) -> Desk:  # type: ignore[type-arg]
     return Desk(browser, live_server, browser_context_args)
 

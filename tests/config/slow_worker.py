@@ -15,8 +15,8 @@ from config.celery import app
 
 django.setup()
 
-from studies.models import Job  # noqa: E402
-from studies.services import heartbeats, jobs, watch  # noqa: E402
+from studies.models import Job  # noqa: E402 - after Django's set-up
+from studies.services import heartbeats, jobs, watch  # noqa: E402 - after Django's set-up
 
 __all__ = ["app"]
 

@@ -18,7 +18,7 @@ from tests.results.documented import list_undocumented_keys
 
 @pytest.fixture(autouse=True)
 def own_var(settings: object, tmp_path: Path) -> None:
-    settings.VAR_DIR = tmp_path  # type: ignore[attr-defined]
+    settings.VAR_DIR = tmp_path  # type: ignore[attr-defined]  # settings take any name
 
 
 def run_demo(*arguments: str) -> str:
@@ -88,7 +88,7 @@ def test_what_the_demo_asks_for_can_be_done() -> None:
 
 
 def test_production_refuses_the_demo(settings: object) -> None:
-    settings.DEMO_ALLOWED = False  # type: ignore[attr-defined]
+    settings.DEMO_ALLOWED = False  # type: ignore[attr-defined]  # settings take any name
     with pytest.raises(CommandError, match="production"):
         run_demo()
 

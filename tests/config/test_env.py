@@ -38,7 +38,7 @@ def test_bad_value_is_refused_by_name(
 ) -> None:
     monkeypatch.setenv("SOME_VARIABLE", value)
     with pytest.raises(env.SettingError, match="SOME_VARIABLE"):
-        reader("SOME_VARIABLE")  # type: ignore[operator]
+        reader("SOME_VARIABLE")  # type: ignore[operator]  # readers of several types
 
 
 def test_secret_never_appears_in_its_error(monkeypatch: pytest.MonkeyPatch) -> None:

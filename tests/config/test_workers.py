@@ -37,7 +37,7 @@ def test_database_url() -> str:
     return f"postgresql://{place}/{known['NAME']}?{query}"
 
 
-test_database_url.__test__ = False  # type: ignore[attr-defined]
+test_database_url.__test__ = False  # type: ignore[attr-defined]  # pytest's mark
 
 
 @dataclass

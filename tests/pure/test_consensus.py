@@ -15,6 +15,7 @@ finals = st.builds(FinalDecision, st.none() | st.integers(0, 3))
 
 
 def outcome(given_votes: list[int], **options: object) -> tuple[object, object, object]:
+    # Options drawn at random.
     decided = decide_consensus(given_votes, **options)  # type: ignore[arg-type]
     return decided.grade, decided.rule, decided.reason
 
@@ -73,7 +74,7 @@ def test_the_order_of_votes_is_irrelevant(
     given_votes: list[int], random: object, policy: str, minimum: int
 ) -> None:
     shuffled = list(given_votes)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis's own random
     options = {"policy": policy, "minimum_votes": minimum}
     assert outcome(given_votes, **options) == outcome(shuffled, **options)
 
@@ -122,7 +123,7 @@ def test_impossible_options_are_refused() -> None:
     with pytest.raises(ValueError, match="unsure is a count"):
         decide_consensus([1], unsure=-1)
     with pytest.raises(ValueError, match="unknown policy 'average'"):
-        decide_consensus([1], policy="average")  # type: ignore[arg-type]
+        decide_consensus([1], policy="average")  # type: ignore[arg-type]  # no policy there is
 
 
 def test_outcomes_are_values() -> None:

@@ -40,7 +40,9 @@ def read_csv(client: Client, url: str = CSV) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(b"".join(response).decode())))
 
 
+# Frozen, so one default serves all.
 def count(study: Study, scope: Scope = Scope(), **wanted: object) -> int:  # noqa: B008
+    # The filters of each case.
     groups = list_groups(study, scope, Wanted(**wanted))  # type: ignore[arg-type]
     return sum(group.pairs for group in groups)
 

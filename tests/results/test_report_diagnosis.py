@@ -46,6 +46,7 @@ def test_class_carries_rates_and_diagnosis_in_one_entry(cast: Cast) -> None:
 
 def test_unclassified_queries_have_rates_and_no_verdict(cast: Cast) -> None:
     label_cast(cast)
+    # No class at all.
     assert "verdict" not in find(compute(cast.study), None)  # type: ignore[arg-type]
 
 
@@ -97,7 +98,7 @@ def test_findings_stand_by_gravity_with_evidence_and_advice_apart(silent: Study)
     hole = diagnosis.findings[0]
     assert (hole.name, hole.tag, len(hole.advice)) == ("procedural", "hole", 1)
     assert diagnosis.leading == hole
-    assert not diagnosis.has_lenient
+    assert not any(entry.lenient for entry in diagnosis.leniency)
 
 
 def test_every_sentence_of_the_statistics_can_be_translated() -> None:

@@ -217,7 +217,7 @@ def test_label_that_arrives_while_reading_leaves_the_report_stale(
 
     def read_and_meet_a_label(*args: object, **options: object) -> object:
         label(cast.main, cast.ben, cast.pairs[:1], [2])
-        return read_labels(*args, **options)  # type: ignore[arg-type]
+        return read_labels(*args, **options)  # type: ignore[arg-type]  # hands on what it got
 
     monkeypatch.setattr(agreement, "read_labels", read_and_meet_a_label)
     assert is_stale(run_agreement(cast.study, scope=Scope()))

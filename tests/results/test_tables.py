@@ -31,7 +31,7 @@ def lead(cast: Cast) -> Client:
 
 
 def read_csv(response: HttpResponse) -> list[dict[str, str]]:
-    text = b"".join(response).decode()  # type: ignore[call-overload]
+    text = b"".join(response).decode()  # type: ignore[call-overload]  # a response that streams
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 

@@ -92,6 +92,7 @@ def test_every_plural_has_the_forms_that_the_language_has(locale: str) -> None:
 @each_language
 def test_the_compiled_catalogue_says_what_its_source_says(locale: str) -> None:
     with catalogue(locale, "mo").open("rb") as file:
+        # Gettext offers no list of its messages.
         compiled = GNUTranslations(file)._catalog  # type: ignore[attr-defined]
     source = {}
     for message in translated(locale):

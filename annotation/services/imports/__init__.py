@@ -41,7 +41,7 @@ IS_NEW = """
 
 KEEP_NEW = f"""
 SELECT s.* FROM resolved_label s WHERE {IS_NEW}
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 ADD_JUDGMENTS = """
 INSERT INTO annotation_judgment (public_id, round_id, pair_id, annotator_id, rubric_version_id,

@@ -92,7 +92,7 @@ JOIN resolved_label o ON o.copy = 1 AND s.copy > 1
         = (s.query_id, s.doc_id, s.annotator, s.round)
     AND ({CONTRADICTS})
 ORDER BY 1
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 COUNT_OTHER_NOTES = """
 SELECT count(*) FROM resolved_label s

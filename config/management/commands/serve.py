@@ -48,6 +48,7 @@ class Command(BaseCommand):
             Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
             sys.stdout.flush()
             environment = os.environ | {"BASE_URL": address(options["port"])}
+            # The program is this one.
             os.execve(sys.executable, program(options), environment)  # noqa: S606
 
 

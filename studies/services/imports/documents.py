@@ -159,7 +159,7 @@ WHERE NOT ({BARE}) AND (
     OR t.document_id IS NOT NULL AND (coalesce(s.text, ''), s.image) <> (t.text, t.image)
 )
 ORDER BY s.file, s.line
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 DESCRIBE_BARE = f"""
 UPDATE studies_document known SET title = s.title, format = s.format,
@@ -173,7 +173,7 @@ WHERE known.id = d.id AND {BARE} AND (
     OR s.superseded_by <> '' OR s.url <> '' OR s.metadata <> '{{}}'
 )
 RETURNING known.id
-"""  # noqa: S608
+"""  # noqa: S608 - put together from constants
 
 ADD_DOCUMENTS = """
 INSERT INTO studies_document (study_id, external_id, public_id, title, format,

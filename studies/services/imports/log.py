@@ -115,6 +115,7 @@ def restore_log(
 ) -> None:
     """Append the actions of an exported log; members they name are created as identities."""
     problems = Problems()
+    # Psycopg's wrapper.
     rows = (action._replace(data=Jsonb(action.data)) for action in read_log(path, problems))  # type: ignore[arg-type]
     read = stage(cursor, "staged_action", COLUMNS, rows)
     for problem in problems.items:

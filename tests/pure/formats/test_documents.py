@@ -75,6 +75,7 @@ def test_a_corpus_is_streamed() -> None:
         def readline(self, limit: int) -> bytes:
             return next(self.lines)
 
+    # A source without an end.
     documents = read_corpus_jsonl(Endless(), file="f", problems=Problems())  # type: ignore[arg-type]
     assert [next(documents).doc_id for _ in range(3)] == ["d1", "d2", "d3"]
 

@@ -28,7 +28,6 @@ from studies.formats.queries import (
     read_queries_jsonl,
     read_queries_tsv,
     write_queries_jsonl,
-    write_queries_tsv,
 )
 from studies.formats.records import (
     DOCUMENT_FORMATS,
@@ -172,13 +171,13 @@ plain_queries = st.builds(
 @quick
 @given(distinct(plain_queries, lambda query: query.query_id).filter(bool))
 def test_queries_tsv_reads_back_equal(records: list[QueryRecord]) -> None:
-    assert unlined(good(read_queries_tsv, "".join(write_queries_tsv(records)))) == records
+    assert unlined(good(read_queries_tsv, write_as_tsv(records))) == records
 
 
-@pytest.mark.parametrize("text", ["a\tb", "a\nb", "a\r", "a\0", "\ud800"])
-def test_the_tsv_writer_refuses_what_it_cannot_carry(text: str) -> None:
-    with pytest.raises(ValueError, match="TSV cannot carry"):
-        list(write_queries_tsv([QueryRecord("q1", text, None, "", {}, 1)]))
+def write_as_tsv(queries: list[QueryRecord]) -> str:
+    lines = [("query_id", "text", "class", "context")]
+    lines += [(one.query_id, one.text, one.query_class or "", one.context) for one in queries]
+    return "".join("\t".join(cells) + "\n" for cells in lines)
 
 
 grades = st.integers(-32767, 32767)

@@ -269,8 +269,9 @@ def test_a_measure_is_a_finite_value_or_a_reason(value: float | None, reason: st
 
 def test_an_unknown_weighting_or_level_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown weights 'cubic'"):
-        cohen_kappa([[1, 0], [0, 1]], "cubic")  # type: ignore[arg-type]
+        cohen_kappa([[1, 0], [0, 1]], "cubic")  # type: ignore[arg-type]  # no such weights or level
     with pytest.raises(ValueError, match="unknown level 'ratio'"):
+        # No such weights or level.
         krippendorff_alpha(grid_table([[0, 1]]), "ratio")  # type: ignore[arg-type]
 
 
