@@ -5,4 +5,4 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation import usage  # noqa: F401 - connects the signals
+        from annotation import usage  # noqa: F401 - registers what labels use

@@ -1,8 +1,10 @@
 """The borders between rooms, kept by tests where import-linter cannot see them."""
 
+import re
 import subprocess
 import sys
 from io import StringIO
+from itertools import pairwise
 
 import pytest
 from django.core.management import call_command
@@ -46,3 +48,16 @@ def test_web_process_loads_no_numpy() -> None:
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", stdout=StringIO())
+
+
+def test_every_exemption_says_why() -> None:
+    """A line that a checker is told to pass over gives the reason, there or right above."""
+    bare = re.compile(r"# (type: ignore\[[^\]]*\]|noqa(: [A-Z0-9, ]+)?)\s*$")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for room in ("annotation", "benchmarks", "config", "results", "studies", "tests")
+        for path in (ROOT / room).rglob("*.py")
+        for number, (above, line) in enumerate(pairwise(["", *path.read_text().split("\n")]), 1)
+        if bare.search(line) and not above.lstrip().startswith("# ")
+    ]
+    assert found == []
