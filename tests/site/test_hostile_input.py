@@ -22,6 +22,8 @@ GETS = sorted(
 PAGES = [path for path in GETS if "{label}" not in path]
 LONG = 10_000
 STRANGE = ["%FF", "%ED%A0%80", "x" * LONG, "9" * LONG, "-1", "1e9", "٣", "99999999999999999999"]
+# The same in three values, for each parameter alone: a page that refuses one may not read the next.
+STRANGEST = ["%FF%ED%A0%80" + "x" * LONG, "-99999999999999999999", "9" * LONG]
 
 
 def fill_in(cast: Cast, path: str) -> str:
@@ -77,20 +79,23 @@ def test_no_address_breaks_over_what_its_parameters_hold(
     client = log_in(cast.uma)
     url = fill_in(cast, path)
     bare = url.partition("?")[0]
-    for name in find_parameters(client, url, parameters):
-        for value in STRANGE:
+    names = find_parameters(client, url, parameters)
+    for value in STRANGE if names else []:
+        query = "&".join(f"{name}={value}" for name in names)
+        assert ask(client, f"{bare}?{query}").status_code < 500
+    for name in names:
+        for value in [*STRANGEST, f"1&{name}=2&{name}="]:
             assert ask(client, f"{bare}?{name}={value}").status_code < 500
-        assert ask(client, f"{bare}?{name}=1&{name}=2&{name}=").status_code < 500
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_nul_in_an_address_is_answered_with_a_sentence(cast: Cast, path: str) -> None:
+def test_nul_in_an_address_is_answered_with_a_sentence(cast: Cast) -> None:
     client = log_in(cast.max)
-    bare = fill_in(cast, path).partition("?")[0]
-    for query in ("q=%00", "q=a&q=b%00c", "%00=1"):
-        response = client.get(f"{bare}?{query}")
-        assert response.status_code == 400
-        assert "cannot be used (NUL)" in response.content.decode()
+    for path in PAGES:
+        bare = fill_in(cast, path).partition("?")[0]
+        for query in ("q=%00", "q=a&q=b%00c", "%00=1"):
+            response = client.get(f"{bare}?{query}")
+            assert response.status_code == 400
+            assert "cannot be used (NUL)" in response.content.decode()
 
 
 @pytest.mark.django_db
