@@ -48,7 +48,7 @@ def get_rubric_with_parts(version_id: int) -> RubricVersion:
     """A rubric version with grades, dimensions, clauses and edge cases, in five queries; a
     published one is kept, because it never changes."""
     try:
-        return _keep_published(version_id)
+        return keep_published(version_id)
     except _IsDraft as draft:
         return draft.version
 
@@ -62,7 +62,8 @@ class _IsDraft(Exception):
 
 
 @lru_cache(maxsize=64)
-def _keep_published(version_id: int) -> RubricVersion:
+def keep_published(version_id: int) -> RubricVersion:
+    """A published version with its parts. Raises _IsDraft for one that is none."""
     version = RubricVersion.objects.prefetch_related(
         "grades", "dimensions__clauses__classes", "edge_cases"
     ).get(pk=version_id)

@@ -9,8 +9,10 @@ from django.utils import translation
 from hypothesis import settings
 
 from tests.cast import Cast, make_cast
+from tests.kept import Kept
 
 ROOT = Path(__file__).resolve().parent.parent
+KEPT_CAST = Kept(make_cast)
 
 # How long an example takes on a busy machine says nothing about what it shows.
 settings.register_profile("dissensus", deadline=None)
@@ -36,7 +38,7 @@ def own_language() -> None:
 @pytest.fixture
 def cast(db: None) -> Cast:
     """One small study and the people around it: see `tests/cast.py`."""
-    return make_cast()
+    return KEPT_CAST.get()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
