@@ -32,7 +32,7 @@ class Kept(Generic[T]):
         if self.made:
             forget_rows_of_before()
             copy_in(self.rows)
-            restored: T = pickle.loads(self.made)  # noqa: S301 (our own, of this process)
+            restored: T = pickle.loads(self.made)
             return restored
         is_alone = not copy_out()
         made = self.make()
