@@ -198,7 +198,7 @@ def test_runs_are_scored_by_the_consensus(cast: Cast, study: Study, lead: Client
     assert scores["dense"]["success_at_k"] == {"value": 1.0, "worst": None, "best": None}
     page = read(lead, SYSTEMS)
     assert "3 queries scored" in page
-    assert '<td class="num">0.667</td>' in page
+    assert 'data-label="MRR">0.667</td>' in page
     assert "0 pairs dropped (0.0%" in page
 
 
