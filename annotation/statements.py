@@ -122,8 +122,18 @@ UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXIST
 WHERE id = %(claim)s RETURNING state
 """
 
+# Whether a member `m` is one of "all annotators" of a round `r`: who joins once it is closed had
+# no part in it.
+IS_OF_TEAM = """
+    m.is_active AND 'annotator' = ANY (m.roles)
+    AND m.created_at <= coalesce(r.closed_at, 'infinity')
+"""
+
 COUNT_LABEL_CHANGES = """
-UPDATE studies_member SET label_changes = label_changes + %(changes)s WHERE id = %(member)s
+INSERT INTO annotation_labelchanges (round_id, annotator_id, count)
+VALUES (%(round)s, %(annotator)s, %(changes)s)
+ON CONFLICT (round_id, annotator_id)
+DO UPDATE SET count = annotation_labelchanges.count + excluded.count
 """
 
 # Everything that a judge may know of a pair, and nothing else.

@@ -1,8 +1,8 @@
 """What current labels need of a rubric, for the studies room, which knows no labels."""
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
-from annotation.models import Judgment
+from annotation.models import Judgment, LabelChanges
 from studies.models import Round, Study
 from studies.services.rubric_usage import UsedParts, register_usage
 
@@ -37,3 +37,10 @@ def list_current_labels(study: Study) -> QuerySet[Judgment]:
         round__kind__in=[Round.Kind.MAIN, Round.Kind.RECHECK],
         is_surplus=False,
     ).exclude(Exists(renewed))
+
+
+def count_label_changes(rounds: QuerySet[Round]) -> int:
+    """How often labels of these rounds have changed: more than before means that numbers computed
+    from them then are old."""
+    changes = LabelChanges.objects.filter(round__in=rounds)
+    return int(changes.aggregate(total=Sum("count"))["total"] or 0)

@@ -16,15 +16,12 @@ from results.figure_parts import Figures
 from results.figures import read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
+from results.selectors.changes import count_changed_labels, count_classes_since
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.selectors.targets import read_target
-from results.services.reports import (
-    count_changes_since,
-    count_final_changes_since,
-    count_new_pairs,
-)
+from results.services.reports import count_final_changes_since, count_new_pairs
 from results.services.scopes import Comparison, Scope, find_rounds
 from results.tables import Table, make_tables
 from studies.access import StudyAccess
@@ -101,6 +98,7 @@ class ReportStatus:
     judgments: int = 0
     computed_at: datetime | None = None
     changes: int = 0
+    class_changes: int = 0
     new_pairs: int = 0
     final_changes: int = 0
     progress: JobProgress | None = None
@@ -153,13 +151,15 @@ def show_results(
 
 def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> ReportStatus:
     job = get_latest_job(study, scope)
-    changes = count_changes_since(report) if report else 0
+    changes = count_changed_labels(report) if report else 0
+    class_changes = count_classes_since(report) if report else 0
     new_pairs = count_new_pairs(report) if report else 0
     return ReportStatus(
-        state=name_state(report, job, changes + new_pairs),
+        state=name_state(report, job, changes + class_changes + new_pairs),
         judgments=report.payload["judgments"] if report else 0,
         computed_at=report.computed_at if report else None,
         changes=changes,
+        class_changes=class_changes,
         new_pairs=new_pairs,
         final_changes=count_final_changes_since(report) if report else 0,
         progress=show_job(study, job) if job else None,

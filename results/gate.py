@@ -141,6 +141,19 @@ class Finding:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Findings of numbers that are missing or old: computing them is all that there is to do.
+TO_BE_COMPUTED = frozenset(
+    {
+        "not_measured",
+        "measured_before",
+        "not_diagnosed",
+        "diagnosed_before",
+        "round_not_measured",
+        "round_measured_before",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of the checklist; `key` is one of `KEYS`."""
@@ -148,6 +161,12 @@ class Line:
     key: str
     state: State
     findings: Sequence[Finding]
+
+    @property
+    def is_to_be_computed(self) -> bool:
+        """Whether the line is red only because what it rests on is missing or old."""
+        codes = {finding.code for finding in self.findings}
+        return self.state == "red" and codes <= TO_BE_COMPUTED
 
 
 def judge_gate(facts: Facts) -> list[Line]:

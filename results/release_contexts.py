@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -45,7 +45,7 @@ class ShownFinding:
 class ShownLine:
     key: str
     title: str
-    state: State
+    state: State | Literal["stale"]
     findings: Sequence[ShownFinding]
 
 
@@ -58,6 +58,7 @@ class GatePage:
     gate: Gate | None = None
     lines: Sequence[ShownLine] = ()
     red: int = 0
+    stale: int = 0
     warnings: int = 0
     may_pass: bool = False
     reason: str = ""
@@ -113,6 +114,7 @@ def show_gate(access: StudyAccess, *, reason: str = "", error: str = "") -> Gate
         gate=gate,
         lines=lines,
         red=sum(line.state == "red" for line in lines),
+        stale=sum(line.state == "stale" for line in lines),
         warnings=sum(line.state == "warning" for line in lines),
         may_pass=gate.is_open and access.member.has_role(Role.LEAD),
         reason=reason,
@@ -124,7 +126,7 @@ def show_line(study: Study, line: Line, *, is_admin: bool) -> ShownLine:
     return ShownLine(
         key=line.key,
         title=str(TITLES[line.key]),
-        state=line.state,
+        state="stale" if line.is_to_be_computed else line.state,
         findings=[
             ShownFinding(say(finding), find_cause(study, line.key, finding, is_admin=is_admin))
             for finding in line.findings

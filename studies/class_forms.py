@@ -11,6 +11,7 @@ from studies.classing import Rule
 from studies.models import Query, QueryClass, Study
 
 RULES = 6
+LARGEST = 2**31 - 1
 KINDS = [
     ("starts", gettext_lazy("starts with")),
     ("contains", gettext_lazy("contains")),
@@ -22,26 +23,42 @@ KINDS = [
 class NewClassForm(forms.ModelForm):
     class Meta:
         model = QueryClass
-        fields = ("name", "title", "is_high_risk")
+        fields = ("name", "title", "is_high_risk", "minimum_queries")
         labels = {
             "name": gettext_lazy("Name"),
             "title": gettext_lazy("Title"),
             "is_high_risk": gettext_lazy("High risk"),
+            "minimum_queries": gettext_lazy("Judged queries needed"),
         }
         help_texts = {
             "name": gettext_lazy("As files and reports write it."),
             "title": gettext_lazy("As people read it. Empty: the name."),
+            "minimum_queries": gettext_lazy(
+                "For the release gate. 0: ten where the class is of high risk, none elsewhere."
+            ),
         }
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
 
+        self.fields["minimum_queries"].required = False
+
+    def clean_minimum_queries(self) -> int:
+        return self.cleaned_data["minimum_queries"] or 0
+
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if self.study.query_classes.filter(name=name).exists():
             raise forms.ValidationError(_("The study has a class of this name."))
         return name
+
+
+class WeightForm(forms.Form):
+    """What the release gate asks of a class that is there."""
+
+    is_high_risk = forms.BooleanField(required=False)
+    minimum_queries = forms.IntegerField(min_value=0, max_value=LARGEST)
 
 
 class AssignForm(forms.Form):

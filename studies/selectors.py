@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from studies.models import Member, Query, QueryClass, Round, RubricVersion, Study, User
@@ -70,14 +70,6 @@ def keep_published(version_id: int) -> RubricVersion:
     if version.published_at is None:
         raise _IsDraft(version)
     return version
-
-
-def count_label_changes(study: Study) -> int:
-    """How often labels or query classes of this study have changed: larger than before means
-    that numbers computed then are old."""
-    counts = Study.objects.annotate(labels=Sum("members__label_changes"))
-    labels, classes = counts.values_list("labels", "class_changes").get(pk=study.pk)
-    return (labels or 0) + classes
 
 
 @dataclass(frozen=True, slots=True)

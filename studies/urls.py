@@ -35,6 +35,7 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/classes/", views.classes, name="classes"),
     path("studies/<slug:slug>/classes/new/", views.new_class, name="new-class"),
+    path("studies/<slug:slug>/classes/weigh/", views.weigh, name="weigh-class"),
     path("studies/<slug:slug>/classes/assign/", views.assign, name="assign"),
     path("studies/<slug:slug>/classes/rules/", views.rules, name="class-rules"),
     path("studies/<slug:slug>/people/", views.people, name="people"),

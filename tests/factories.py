@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from annotation.services.claims import count_label_changes
 from results.models import FinalLabel
 from studies.models import (
     Clause,
@@ -177,8 +178,7 @@ def make_judgment(
     """A label; `grade` None means unsure."""
     version = fields.pop("rubric_version", round.rubric_version)
     dimension = version.dimensions.get(name=decided_by) if decided_by else None
-    Member.objects.filter(pk=annotator.pk).update(label_changes=annotator.label_changes + 1)
-    annotator.refresh_from_db(fields=["label_changes"])
+    count_label_changes({(round.pk, annotator.pk): 1})
     return Judgment.objects.create(
         round=round,
         pair=pair,

@@ -2,6 +2,7 @@
 
 from annotation.models.assignments import RoundAssignment
 from annotation.models.carried import CarriedLabel
+from annotation.models.changes import LabelChanges
 from annotation.models.claims import Claim
 from annotation.models.judgments import Judgment
 from annotation.models.kept_forms import KeptForm
@@ -13,6 +14,7 @@ __all__ = [
     "Claim",
     "Judgment",
     "KeptForm",
+    "LabelChanges",
     "ProblemReport",
     "RoundAssignment",
     "RubricTold",

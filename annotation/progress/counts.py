@@ -1,7 +1,8 @@
 """The counts behind the progress page: a fixed number of statements, whatever the study's size.
 
 "In force" is a claim that is finished, or held and not yet run out. A place is one annotator on
-one query that has pairs; where a query is for everybody, it has as many as there are annotators.
+one query that has pairs; where a query is for everybody, it has as many as there are annotators
+(in a closed round: as there were when it was closed).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +12,10 @@ from typing import Any
 
 from django.db import connection
 
+from annotation.statements import IS_OF_TEAM
 from studies.models import Study
 
-PLANNED = """
+PLANNED = f"""
 WITH pairs AS (
     SELECT query_id, count(*) AS pairs FROM studies_pair WHERE study_id = %(study)s GROUP BY 1
 ), in_force AS (
@@ -25,17 +27,23 @@ WITH pairs AS (
     WHERE r.study_id = %(study)s
         AND (c.state = 'finished' OR (c.state = 'held' AND c.expires_at > now()))
     GROUP BY 1
+), team AS (
+    SELECT r.id AS round_id, count(*) AS size
+    FROM studies_round r JOIN studies_member m ON m.study_id = r.study_id
+    WHERE r.study_id = %(study)s AND {IS_OF_TEAM}
+    GROUP BY 1
 ), planned AS (
     SELECT rq.id, rq.round_id, p.pairs, rq.annotators IS NULL AS is_shared,
-        coalesce(rq.annotators, greatest(%(team)s, 1)) AS places,
+        coalesce(rq.annotators, team.size, 1) AS places,
         coalesce(f.taken, 0) AS taken, coalesce(f.finished, 0) AS finished
     FROM studies_roundquery rq
     JOIN studies_round r ON r.id = rq.round_id
+    LEFT JOIN team ON team.round_id = rq.round_id
     JOIN pairs p ON p.query_id = rq.query_id
     LEFT JOIN in_force f ON f.round_query_id = rq.id
     WHERE r.study_id = %(study)s
 )
-"""
+"""  # noqa: S608 - put together from constants
 
 COUNT_PLACES = (
     PLANNED
@@ -162,15 +170,15 @@ class Labels:
     latest: datetime
 
 
-def count_places(study: Study, team: int) -> dict[int, Places]:
-    """By round, for a team of that many annotators."""
-    rows = fetch(COUNT_PLACES, {"study": study.pk, "team": team})
+def count_places(study: Study) -> dict[int, Places]:
+    """By round."""
+    rows = fetch(COUNT_PLACES, {"study": study.pk})
     return {round_id: Places(*map(int, counts)) for round_id, *counts in rows}
 
 
-def count_shut(study: Study, team: int) -> dict[tuple[int, int], Shut]:
+def count_shut(study: Study) -> dict[tuple[int, int], Shut]:
     """By round and annotator."""
-    rows = fetch(COUNT_SHUT, {"study": study.pk, "team": team})
+    rows = fetch(COUNT_SHUT, {"study": study.pk})
     return {(round_id, annotator_id): Shut(*counts) for round_id, annotator_id, *counts in rows}
 
 

@@ -111,8 +111,8 @@ def read_counts(study: Study) -> Counts:
     held = counts.list_held(study)
     quotas = Quota.objects.filter(round__study=study)
     return Counts(
-        places=counts.count_places(study, len(team)),
-        shut=counts.count_shut(study, len(team)),
+        places=counts.count_places(study),
+        shut=counts.count_shut(study),
         split=counts.count_split(study),
         held=held,
         labels=counts.count_labels(study),

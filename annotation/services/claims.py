@@ -21,6 +21,9 @@ from annotation.services.quotas import is_within_quota, list_allowed
 from studies.models import Member, Pair, Round, RoundQuery, Study
 from studies.services.log import record_action
 
+# How many labels changed, by the keys of their round and annotator.
+Changes = Counter[tuple[int, int]]
+
 # Longer than any study.
 ASSIGNED_HOLD = timedelta(days=36500)
 
@@ -114,12 +117,12 @@ def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) 
     return claim
 
 
-def settle_claim(claim: Claim) -> Counter[int]:
+def settle_claim(claim: Claim) -> Changes:
     """Set the claim to finished or held by what is labelled, and renew its time.
 
     Who finishes a query in a place of their own has all their labels of it counted, those too that
     had been set aside; finishing the last place marks the labels of those whose claims lapsed as
-    surplus. Returns the number of labels that changed so by annotator, for their `label_changes`.
+    surplus. Returns the labels that changed so, to be counted by `count_label_changes`.
     """
     round_query = claim.round_query
     gives_single_pairs = is_assigned(round_query.round)
@@ -151,7 +154,7 @@ def finish_labelled_query(claim_id: int) -> None:
     count_label_changes(settle_claim(claim))
 
 
-def count_again(claim: Claim) -> Counter[int]:
+def count_again(claim: Claim) -> Changes:
     """Let labels that were surplus count: their annotator has a place again."""
     own = Judgment.objects.filter(
         round=claim.round_query.round_id,
@@ -159,10 +162,11 @@ def count_again(claim: Claim) -> Counter[int]:
         annotator=claim.annotator_id,
         is_surplus=True,
     )
-    return Counter({claim.annotator_id: own.update(is_surplus=False)})
+    key = (claim.round_query.round_id, claim.annotator_id)
+    return Counter({key: own.update(is_surplus=False)})
 
 
-def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
+def set_surplus_aside(round_query: RoundQuery) -> Changes:
     """Mark the labels of claims without a place once others have finished every place."""
     claims = Claim.objects.filter(round_query=round_query)
     finished = claims.filter(state=Claim.State.FINISHED).count()
@@ -174,7 +178,7 @@ def set_surplus_aside(round_query: RoundQuery) -> Counter[int]:
         annotator__in=claims.filter(slot__isnull=True).values("annotator"),
         is_surplus=False,
     )
-    counts = Counter(late.values_list("annotator", flat=True))
+    counts = Counter(late.values_list("round", "annotator"))
     late.update(is_surplus=True)
     return counts
 
@@ -209,10 +213,10 @@ def expiry(study: Study) -> datetime:
     return timezone.now() + timedelta(minutes=study.claim_minutes)
 
 
-def count_label_changes(changes: Mapping[int, int]) -> None:
-    """Add to the members' `label_changes`, in the order of their keys so that two
-    transactions that touch the same members wait rather than deadlock."""
+def count_label_changes(changes: Mapping[tuple[int, int], int]) -> None:
+    """Add to the counts of `LabelChanges`, in the order of their keys so that two transactions
+    that touch the same ones wait rather than deadlock."""
     with connection.cursor() as cursor:
-        for member, count in sorted(changes.items()):
-            parameters = {"member": member, "changes": count}
+        for (round_id, annotator), count in sorted(changes.items()):
+            parameters = {"round": round_id, "annotator": annotator, "changes": count}
             cursor.execute(statements.COUNT_LABEL_CHANGES, parameters)

@@ -95,7 +95,7 @@ def record_judgment(
         is_surplus=claim is None,
     )
     insert_label(judgment, label, shown=shown, key=key)
-    changes = Counter({annotator.pk: 1})
+    changes = Counter({(judgment.round_id, annotator.pk): 1})
     if claim is not None:
         changes += settle_claim(claim)
     count_label_changes(changes)
@@ -140,7 +140,7 @@ def revise_judgment(
         away_seconds=away,
         key=key,
     )
-    count_label_changes({annotator.pk: 1})
+    count_label_changes({(judgment.round_id, annotator.pk): 1})
     return Outcome("recorded", judgment)
 
 
@@ -171,7 +171,8 @@ def undo_judgment(*, judgment_id: uuid.UUID, annotator: Member) -> Outcome:
         data=describe_event(judgment),
     )
     judgment.delete()
-    count_label_changes(Counter({annotator.pk: 1}) + settle_claim(claim))
+    undone = Counter({(judgment.round_id, annotator.pk): 1})
+    count_label_changes(undone + settle_claim(claim))
     return Outcome("recorded", judgment)
 
 

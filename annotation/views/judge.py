@@ -113,7 +113,8 @@ def explain(outcome: Outcome) -> str:
         "closed": _("The round was closed before this label arrived. It was not recorded."),
         "surplus": _(
             "Your hold on this query had run out and others have taken its places. Your label is "
-            "kept, but marked surplus: it does not count unless an admin asks for it."
+            "kept as surplus: numbers and exports leave it out. It counts if you get a place on "
+            "this query again."
         ),
         "not_held": _("This pair is not assigned to you. Nothing changed."),
     }

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from annotation.statements import IS_OF_TEAM
 from results.consensus import FinalDecision
 from studies.models import Member, Study
 
@@ -48,8 +49,8 @@ def select_planned_annotators(rounds: str = "r.kind = 'main'") -> str:
     """The common table expression `planned`: how many annotators each query of `rounds` is for.
 
     "All annotators" (null) means the round's team, and never nobody: the active people who hold
-    the role or, like the names of an import, have a label in the round. `rounds` is a condition
-    on the round `r`, a constant of the code.
+    the role, of a closed round those who were there by then, or who have a label in the round,
+    like the names of an import. `rounds` is a condition on the round `r`, a constant of the code.
     """
     return f"""
 team AS (
@@ -57,7 +58,7 @@ team AS (
     FROM studies_round r
     JOIN studies_member m ON m.study_id = r.study_id
     WHERE r.study_id = %(study)s AND {rounds} AND m.is_active AND NOT m.is_machine
-        AND ('annotator' = ANY (m.roles) OR EXISTS (
+        AND ({IS_OF_TEAM} OR EXISTS (
             SELECT FROM annotation_judgment j
             WHERE j.annotator_id = m.id AND j.round_id = r.id AND NOT j.is_surplus))
     GROUP BY r.id

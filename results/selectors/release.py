@@ -6,13 +6,14 @@ from django.db.models import Count, Sum
 
 from results.gate import Freshness
 from results.models import ReleaseReport
+from results.selectors.changes import count_class_changes, count_label_changes
 from results.selectors.final_labels import count_final_changes
+from results.services.scopes import Scope
 from studies.models import Job, RoundQuery, RubricVersion, Run, Study
-from studies.selectors import count_label_changes
 
 COMPUTE_RELEASE = "results.compute_release"
 # Raised whenever the payload changes: reports of an earlier format are as good as none.
-RELEASE_FORMAT = 2
+RELEASE_FORMAT = 3
 
 
 def read_basis(study: Study) -> dict[str, Any]:
@@ -22,7 +23,8 @@ def read_basis(study: Study) -> dict[str, Any]:
     )
     published = RubricVersion.objects.filter(study=study, published_at__isnull=False)
     return {
-        "labels": count_label_changes(study),
+        "labels": count_label_changes(study, Scope()),
+        "classes": count_class_changes(study),
         "final_labels": count_final_changes(study),
         "pairs": study.pairs.count(),
         "plan": [plan["queries"], plan["annotators"]],

@@ -4,23 +4,24 @@ from django.db.models import Max
 
 from annotation.models import CarriedLabel
 from results.models import RevisionAccount
+from results.selectors.changes import count_class_changes, count_label_changes
 from results.selectors.final_labels import count_final_changes
 from results.services.scopes import Comparison
 from studies.models import Job, Study
-from studies.selectors import count_label_changes
 
 COMPUTE_ACCOUNT = "results.account_for_revision"
 # Raised whenever the payload gains or changes a key that the page needs.
-ACCOUNT_FORMAT = 2
+ACCOUNT_FORMAT = 3
 
 
-def describe_basis(study: Study) -> dict[str, int]:
+def describe_basis(study: Study, compared: Comparison) -> dict[str, int]:
     """What an account of the study rests on: anything of it that is another later makes the
     account old."""
     carried = CarriedLabel.objects.filter(rubric_version__study=study).aggregate(last=Max("pk"))
     return {
         "format": ACCOUNT_FORMAT,
-        "label_changes": count_label_changes(study),
+        "label_changes": count_label_changes(study, compared.before, compared.after),
+        "class_changes": count_class_changes(study),
         "final_labels": count_final_changes(study),
         "carried": carried["last"] or 0,
         "pairs": study.pairs.count(),

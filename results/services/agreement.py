@@ -12,6 +12,7 @@ import numpy as np
 from django.utils import timezone
 
 from results.dropped import judge_dropped_share
+from results.selectors.changes import count_class_changes, count_label_changes
 from results.selectors.final_labels import count_final_changes, count_final_labels
 from results.selectors.holes import name_holes
 from results.selectors.labels import read_snapshot
@@ -37,7 +38,6 @@ from results.services.third_vote import show_third_votes
 from results.statistics.intervals import RESAMPLES
 from results.targets import judge_targets
 from studies.models import Round, Study
-from studies.selectors import count_label_changes
 from studies.services.jobs import JobRefused
 
 Json = dict[str, Any]
@@ -60,7 +60,8 @@ def compute_agreement(
     step("reading")
     with read_snapshot():
         # Read first: a label that arrives later makes the report look old, never too new.
-        label_changes = count_label_changes(study)
+        label_changes = count_label_changes(study, scope)
+        class_changes = count_class_changes(study)
         final_changes = count_final_changes(study)
         pool_pairs = study.pairs.count()
         rounds = find_rounds(study, scope)
@@ -101,6 +102,7 @@ def compute_agreement(
         "self_agreement": again,
         "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
+        "class_changes": class_changes,
         "final_changes": final_changes,
         "pool_pairs": pool_pairs,
         "computed_at": timezone.now().isoformat(timespec="seconds"),

@@ -35,7 +35,7 @@ from results.selectors.release import get_release_report, read_basis, tell_fresh
 from results.selectors.reports import get_report
 from results.selectors.targets import read_target
 from results.services.final_rechecks import find_concerned_finals
-from results.services.reports import count_changes_since, is_stale
+from results.services.reports import has_changed, is_stale
 from results.services.scopes import Scope
 from results.targets import judge_targets
 from studies.models import Action, Member, Round, RubricDraft, Study
@@ -230,7 +230,7 @@ def tell_round_report(round: Round, report: AgreementReport | None) -> Freshness
         return "missing"
     if round.closed_at is not None and report.computed_at >= round.closed_at:
         return "current"
-    return "old" if count_changes_since(report) else "current"
+    return "old" if has_changed(report) else "current"
 
 
 def _read_round(round: Round) -> RoundFacts:

@@ -13,12 +13,12 @@ from django.utils.translation import gettext_noop
 
 from results.markdown import render_payload
 from results.models import AgreementReport
+from results.selectors.changes import count_classes_since, has_label_changes
 from results.selectors.final_labels import count_final_changes
 from results.selectors.holes import name_holes
 from results.selectors.reports import COMPUTE_AGREEMENT, get_report
 from results.services.scopes import Scope
 from studies.models import Job, Study, User
-from studies.selectors import count_label_changes
 from studies.services.jobs import ReportProgress, request_job
 
 CURRENT_LABELS = Scope()
@@ -77,11 +77,6 @@ def _forget_old_filters(study: Study) -> None:
     filtered.exclude(pk__in=list(kept)).delete()
 
 
-def count_changes_since(report: AgreementReport) -> int:
-    """How often labels of the study have changed since the report's were read."""
-    return max(count_label_changes(report.study) - report.label_changes, 0)
-
-
 def count_new_pairs(report: AgreementReport) -> int:
     """How many pairs have joined the pool since the report's labels were read; 0 for a report
     of a time when this was not counted."""
@@ -99,8 +94,13 @@ def count_final_changes_since(report: AgreementReport) -> int:
     return max(count_final_changes(report.study) - int(before), 0)
 
 
+def has_changed(report: AgreementReport) -> bool:
+    """Whether labels of the report's scope, or classes of queries, are other ones by now."""
+    return has_label_changes(report) or count_classes_since(report) > 0
+
+
 def is_stale(report: AgreementReport) -> bool:
-    return count_changes_since(report) > 0 or count_new_pairs(report) > 0
+    return has_changed(report) or count_new_pairs(report) > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from results.models import RevisionAccount
 from results.selectors.revisions import COMPUTE_ACCOUNT, describe_basis, name_arguments
-from results.services.scopes import Comparison
+from results.services.scopes import Comparison, Scope
 from studies.models import Job, Study, User
 from studies.services.jobs import request_job
 
@@ -29,7 +29,7 @@ def run_account(study: Study, compared: Comparison) -> RevisionAccount:
     from results.services.revision import account_for_revision
 
     # Read first: what changes meanwhile makes the account look old, never too new.
-    basis = describe_basis(study)
+    basis = describe_basis(study, compared)
     payload = account_for_revision(study, compared)
     account, _is_new = RevisionAccount.objects.update_or_create(
         study=study,
@@ -42,4 +42,5 @@ def run_account(study: Study, compared: Comparison) -> RevisionAccount:
 
 def is_old(account: RevisionAccount) -> bool:
     """Whether labels, carried labels, pairs or runs have changed since the account was read."""
-    return bool(account.basis != describe_basis(account.study))
+    compared = Comparison(Scope.parse(account.before), Scope.parse(account.after))
+    return bool(account.basis != describe_basis(account.study, compared))

@@ -41,9 +41,6 @@ class Member(models.Model):
     roles = ArrayField(models.CharField(max_length=16, choices=Role), default=list, blank=True)
     is_machine = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
-    # Grows with each change of this member's labels: the sum over a study tells whether
-    # numbers computed earlier are still those of the labels at hand.
-    label_changes = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

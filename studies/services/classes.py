@@ -13,7 +13,13 @@ from studies.services.log import record_action
 
 @transaction.atomic
 def create_class(
-    *, study: Study, name: str, title: str, is_high_risk: bool, user: User
+    *,
+    study: Study,
+    name: str,
+    title: str,
+    is_high_risk: bool,
+    minimum_queries: int = 0,
+    user: User,
 ) -> QueryClass:
     """Raises ValidationError for a name that the study has already."""
     made = QueryClass(
@@ -21,13 +27,38 @@ def create_class(
         name=name,
         title=title,
         is_high_risk=is_high_risk,
+        minimum_queries=minimum_queries,
         position=study.query_classes.count(),
     )
     made.full_clean()
     made.save()
-    data = {"class": name, "title": title, "high_risk": is_high_risk}
+    data = {"class": name, "title": title} | describe_weight(made)
     record_action(study, "class.created", user=user, data=data)
     return made
+
+
+@transaction.atomic
+def weigh_class(
+    *, study: Study, name: str, is_high_risk: bool, minimum_queries: int, user: User
+) -> bool:
+    """Set what the release gate asks of a class; returns whether it is other than before. Raises
+    QueryClass.DoesNotExist."""
+    found = QueryClass.objects.select_for_update().get(study=study, name=name)
+    before = describe_weight(found)
+    found.is_high_risk, found.minimum_queries = is_high_risk, minimum_queries
+    if describe_weight(found) == before:
+        return False
+    found.save(update_fields=["is_high_risk", "minimum_queries"])
+    data = {"class": name, "before": before} | describe_weight(found)
+    record_action(study, "class.weighed", user=user, data=data)
+    return True
+
+
+def describe_weight(query_class: QueryClass) -> dict[str, object]:
+    return {
+        "high_risk": query_class.is_high_risk,
+        "minimum_queries": query_class.minimum_queries,
+    }
 
 
 @transaction.atomic

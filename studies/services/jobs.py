@@ -1,11 +1,12 @@
 """Jobs: work that outlives a request, as rows that people can watch."""
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Protocol
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_noop
@@ -65,6 +66,7 @@ def request_job(
     wanted = dict(arguments or {})
     same = Job.objects.filter(kind=kind, study=study, arguments=wanted)
     with transaction.atomic():
+        take_turns(kind, study.pk if study else None, wanted)
         fail_jobs(find_silent_jobs().filter(pk__in=same, state=Job.State.RUNNING), ABANDONED)
         job = same.filter(state=Job.State.QUEUED).first()
         if job is None:
@@ -74,6 +76,15 @@ def request_job(
         # A broker that is away fails nobody: a worker finds the row by itself.
         transaction.on_commit(lambda: send_job(job.pk), robust=True)
     return job
+
+
+def take_turns(*wanted: object) -> None:
+    """Let whoever asks for the same at this moment wait until the transaction ends, so that the
+    job queued in it is found. No unique index can do this: a job whose worker died waits again,
+    although the same may have been asked for while it ran."""
+    words = json.dumps(wanted, sort_keys=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [words])
 
 
 def send_job(job_id: int) -> None:

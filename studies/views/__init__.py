@@ -7,7 +7,7 @@ from studies.views.account import (
     me,
     set_language,
 )
-from studies.views.classes import assign, classes, new_class, rules
+from studies.views.classes import assign, classes, new_class, rules, weigh
 from studies.views.imports import (
     confirm_import,
     discard_import,
@@ -48,4 +48,5 @@ __all__ = [
     "set_language",
     "settings",
     "study",
+    "weigh",
 ]

@@ -3,17 +3,23 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from studies.access import StudyAccess, get_study_for_role
-from studies.class_forms import AssignForm, NewClassForm, RulesForm
-from studies.models import Role
+from studies.class_forms import AssignForm, NewClassForm, RulesForm, WeightForm
+from studies.models import QueryClass, Role
 from studies.selectors import count_classes, list_queries_of_class
-from studies.services.classes import apply_rules, classify_queries, create_class, match_rules
+from studies.services.classes import (
+    apply_rules,
+    classify_queries,
+    create_class,
+    match_rules,
+    weigh_class,
+)
 
 QUERIES_PER_PAGE = 100
 
@@ -54,6 +60,23 @@ def new_class(request: HttpRequest, slug: str) -> HttpResponse:
         return render_classes(request, access, status=422, new=form)
     create_class(study=access.study, user=access.user, **form.cleaned_data)
     messages.success(request, _("The class is there."))
+    return redirect("studies:classes", slug)
+
+
+@require_POST
+@login_required
+def weigh(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the release gate asks of one class."""
+    access = get_study_for_role(request, slug, Role.ADMIN)
+    name, form = request.POST.get("name", ""), WeightForm(request.POST)
+    if not form.is_valid():
+        problem = _("Say by a number from 0 on how many judged queries the class needs.")
+        return render_classes(request, access, status=422, problem=problem)
+    try:
+        weigh_class(study=access.study, name=name, user=access.user, **form.cleaned_data)
+    except QueryClass.DoesNotExist:
+        raise Http404("No such class.") from None
+    messages.success(request, _("The release gate asks this of “%(name)s” now.") % {"name": name})
     return redirect("studies:classes", slug)
 
 

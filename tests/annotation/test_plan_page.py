@@ -37,8 +37,25 @@ def test_preview_shows_everybodys_load_and_changes_nothing(cast: Cast) -> None:
         ("uma", 2, 6),
     ]
     assert preview.pace == 17.5
-    assert preview.loads[0].hours == pytest.approx(6 * 17.5 / 3600)
+    assert preview.loads[0].hours_left == pytest.approx(6 * 17.5 / 3600)
     assert planned(cast) == [2, 2, 2]
+
+
+def test_what_is_labelled_is_no_work_left(cast: Cast) -> None:
+    for pair in cast.pairs[:3]:
+        make.make_judgment(cast.main, pair, cast.ana, 1)
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 1, is_surplus=True)
+    data = {"round": "main", "shared": "3", "per_query": "1"}
+    preview = log_in(cast.max).get(PLAN, data).context["plan"]
+    assert [(load.name, load.pairs, load.labelled) for load in preview.loads] == [
+        ("ana", 9, 3),
+        ("ben", 9, 0),
+        ("uma", 9, 0),
+    ]
+    left = [load.hours_left * 3600 / 17.5 for load in preview.loads]
+    assert left == pytest.approx([6, 9, 9])
+    assert (preview.pairs, preview.labelled) == (27, 3)
+    assert preview.hours_left == pytest.approx(24 * 17.5 / 3600)
 
 
 def test_plan_sets_places_and_quotas_and_is_logged(cast: Cast) -> None:

@@ -12,7 +12,10 @@ from annotation.models import Claim
 from annotation.progress.page import RoundProgress
 from annotation.services.assignments import add_round, assign_pairs
 from annotation.services.queue import next_pair
+from results.services.agreement import compute_agreement
+from results.services.scopes import Scope
 from studies.models import Action, Quota, Role, Round
+from studies.services.rounds import close_round
 from tests import factories as make
 from tests.annotation.test_claims_race import judge_until_nothing_is_left
 from tests.annotation.test_releases import judge_one
@@ -37,6 +40,21 @@ def test_fresh_round_is_all_free_and_its_hours_are_assumed(cast: Cast) -> None:
     assert round.pairs_left == 18
     assert round.hours_left == pytest.approx(18 * 17.5 / 3600)
     assert queues(round) == {"ana": "open", "ben": "open", "uma": "open"}
+
+
+def test_who_joins_after_a_round_was_closed_had_no_part_in_it(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=None)
+    for member in (cast.ana, cast.ben, cast.uma):
+        judge_until_nothing_is_left(member)
+    close_round(round=cast.main, user=None)
+    make.make_member(cast.study, "eve", Role.ANNOTATOR)
+    places = read_round(cast).places
+    assert (places.finished, places.places, places.queries_done) == (9, 9, 3)
+    told = compute_agreement(cast.study, scope=Scope(round="main"))
+    assert (told["queries_fully_judged"], told["missing"]) == (3, 0)
+    cast.main.closed_at = None
+    cast.main.save()
+    assert read_round(cast).places.places == 12
 
 
 def test_pairs_left_fall_with_each_label_and_hours_follow_the_measured_pace(cast: Cast) -> None:

@@ -6,12 +6,13 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from results.models import FinalLabel, Lease
+from results.selectors.changes import count_label_changes
 from results.selectors.final_labels import count_final_changes
 from results.services.final_labels import Decision, Settled, reopen_final_labels, settle_pair
 from results.services.leases import take_lease
 from results.services.reports import count_final_changes_since, is_stale, run_agreement
+from results.services.scopes import Scope
 from studies.models import Action, Dimension
-from studies.selectors import count_label_changes
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
@@ -73,9 +74,9 @@ def test_a_final_label_records_what_why_by_whom_and_under_which_rubric(cast: Cas
 def test_a_final_label_changes_no_label_and_is_told_of_itself(cast: Cast) -> None:
     make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
     report = run_agreement(cast.study)
-    before = count_label_changes(cast.study)
+    before = count_label_changes(cast.study, Scope())
     settle(cast)
-    assert count_label_changes(cast.study) == before
+    assert count_label_changes(cast.study, Scope()) == before
     assert not is_stale(report)
     assert count_final_changes_since(report) == 1
     page = " ".join(log_in(cast.lia).get("/studies/alpha/results/").content.decode().split())

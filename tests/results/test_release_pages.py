@@ -70,6 +70,21 @@ def test_each_line_shows_its_evidence_and_leads_to_its_cause(
         assert lead.get(html.unescape(url)).status_code == 200, url
 
 
+def test_a_line_whose_numbers_are_old_is_to_be_computed_and_not_red(
+    cast: Cast, study: Study, lead: Client
+) -> None:
+    judge(cast.main, cast.pairs[1:2], cast.uma, [2])
+    page = read(lead, GATE)
+    lines = re.findall(r'<li class="(\w+)" id="line-(\w+)">', page)
+    stale = {key for state, key in lines if state == "stale"}
+    assert {"queries", "holes", "targets", "dropped", "exports"} <= stale
+    assert f"{len(stale)} lines rest on numbers that are missing or old" in page
+    assert page.count("to be computed</span>") == len(stale)
+    red = [key for state, key in lines if state == "red"]
+    assert f"The gate is red: {len(red)} of 9 lines" in page
+    assert not read_gate(study).is_open
+
+
 def test_a_worker_computes_all_that_the_checklist_rests_on(cast: Cast, lead: Client) -> None:
     judge(cast.main, cast.pairs, cast.ana, [1] * 9)
     judge(cast.main, cast.pairs, cast.ben, [1] * 9)

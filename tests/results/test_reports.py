@@ -7,16 +7,17 @@ import sys
 import pytest
 from django.db import connection
 
+from annotation.models import Judgment
 from config.celery import app
 from results import wording
 from results.markdown import render_payload
 from results.models import AgreementReport
+from results.selectors.changes import count_changed_labels
 from results.selectors.reports import COMPUTE_AGREEMENT
 from results.services import agreement
 from results.services.agreement import compute_agreement
 from results.services.reports import (
     NoReport,
-    count_changes_since,
     is_stale,
     refresh,
     render_markdown,
@@ -28,7 +29,7 @@ from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
 from tests.conftest import ROOT
-from tests.pages import log_in
+from tests.pages import log_in, post_form, read_forms
 from tests.results.documented import list_undocumented_keys
 from tests.results.exported import describe_json
 from tests.results.labelled import label, label_cast
@@ -205,9 +206,49 @@ def test_new_label_makes_the_report_stale_and_a_run_refreshes_it(cast: Cast) -> 
     assert not is_stale(report)
     label(cast.main, cast.ben, cast.pairs[:2], [0, 1])
     assert is_stale(report)
-    assert count_changes_since(report) == 2
+    assert count_changed_labels(report) == 2
     again = run_agreement(cast.study, scope=Scope())
     assert (again.pk, again.payload["judgments"], is_stale(again)) == (report.pk, 4, False)
+
+
+def test_labels_of_rounds_outside_of_a_scope_leave_its_report_fresh(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [0, 1])
+    others = [
+        make.make_round(cast.study, f"a {kind}", kind=kind) for kind in ("calibration", "relabel")
+    ]
+    reports = [run_agreement(cast.study, scope=scope) for scope in (Scope(), Scope(round="main"))]
+    for round in others:
+        label(round, cast.ben, cast.pairs[:2], [0, 1])
+    assert not any(map(is_stale, reports))
+    assert not is_stale(run_agreement(cast.study, scope=Scope(round="a relabel")))
+    label(make.make_round(cast.study, "again", kind="recheck"), cast.ana, cast.pairs[:1], [2])
+    assert [is_stale(report) for report in reports] == [True, False]
+
+
+def test_a_label_that_changes_often_has_changed_once(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [0, 1])
+    report = run_agreement(cast.study, scope=Scope())
+    client = log_in(cast.ana)
+    for grade in ("1", "2"):
+        url = f"/studies/alpha/labels/{Judgment.objects.first().public_id}/"
+        form = next(form for form in read_forms(client.get(url)).values() if "key" in form.fields)
+        assert post_form(client, form, url, grade=grade, decided_by="recency").status_code == 302
+    assert count_changed_labels(report) == 1
+    page = log_in(cast.lia).get("/studies/alpha/results/").content.decode()
+    assert "1 label has changed since." in page
+
+
+def test_a_query_of_another_class_makes_the_report_old_and_no_label(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [0, 1])
+    report = run_agreement(cast.study, scope=Scope())
+    query = cast.pairs[0].query
+    log_in(cast.max).post(
+        "/studies/alpha/classes/assign/", {"queries": [query.public_id], "query_class": "factual"}
+    )
+    assert is_stale(report)
+    page = log_in(cast.lia).get("/studies/alpha/results/").content.decode()
+    assert "1 query has got another class since." in page
+    assert "changed since" not in page
 
 
 def test_label_that_arrives_while_reading_leaves_the_report_stale(
@@ -229,7 +270,7 @@ def test_labels_are_read_from_one_snapshot(monkeypatch: pytest.MonkeyPatch) -> N
     make.make_round(study)
     seen = []
 
-    def look_at_isolation(study: Study) -> int:
+    def look_at_isolation(study: Study, scope: Scope) -> int:
         with connection.cursor() as cursor:
             cursor.execute("SHOW transaction_isolation")
             seen.append(cursor.fetchone()[0])

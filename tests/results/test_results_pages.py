@@ -59,7 +59,7 @@ def test_leads_and_admins_read_the_results(cast: Cast, url: str, person: str) ->
 def test_page_without_numbers_offers_to_compute_them(cast: Cast, lead: Client) -> None:
     page = read(lead)
     assert "No numbers yet" in page
-    assert "Compute the numbers" in page
+    assert "Compute agreement" in page
     assert not Job.objects.exists()
 
 

@@ -15,6 +15,7 @@ from results.pictures import PICTURES
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from results.tables import TABLES
+from results.tables.making import Column
 from studies.models import Member
 from tests import factories as make
 from tests.cast import Cast
@@ -63,6 +64,13 @@ def test_names_that_are_formulas_are_neutralised_and_ids_stay(cast: Cast, lead: 
     assert (kappa["a"], kappa["b"], kappa["pairs"]) == ("'=ana()", "ben", "9")
     (query_row,) = read_csv(lead.get(f"{URL}tables/queries.csv"))
     assert (query_row["query_id"], query_row["query"]) == ("=q1", "'-what?")
+
+
+def test_headings_that_are_formulas_are_neutralised_too() -> None:
+    # Names of dimensions stand in heads.
+    assert Column("=now()", "").headings == ["'=now()"]
+    assert Column("@sum", "", "interval").headings == ["'@sum_low", "'@sum_high"]
+    assert Column("recency", "", "id").headings == ["recency"]
 
 
 def test_file_holds_unrounded_numbers_and_leaves_the_undefined_empty(

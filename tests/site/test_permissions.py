@@ -47,6 +47,7 @@ MATRIX = {
     "studies:import-discard": (f"/studies/alpha/import/{DRAFT}/discard/", "post", ADMINS),
     "studies:classes": ("/studies/alpha/classes/", "get", ADMINS),
     "studies:new-class": ("/studies/alpha/classes/new/", "post", ADMINS),
+    "studies:weigh-class": ("/studies/alpha/classes/weigh/", "post", ADMINS),
     "studies:assign": ("/studies/alpha/classes/assign/", "post", ADMINS),
     "studies:class-rules": ("/studies/alpha/classes/rules/", "get", ADMINS),
     "studies:people": ("/studies/alpha/people/", "get", ADMINS),

@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from results.selectors.changes import count_class_changes
 from studies.models import Action, Query, QueryClass
-from studies.selectors import count_label_changes
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
@@ -50,6 +50,29 @@ def test_ticked_queries_get_the_class_and_the_log_keeps_what_they_had(cast: Cast
     assert logged == {"class": "factual", "queries": {"q1": "procedural", "q3": None}}
 
 
+def test_an_admin_says_what_the_release_asks_of_a_class_and_the_log_keeps_it(cast: Cast) -> None:
+    client = log_in(cast.max)
+    form = read_forms(client.get(CLASSES))["weigh-2"]
+    assert form.fields["name"] == "procedural"
+    assert form.fields["minimum_queries"] == "0"
+    asked = {"is_high_risk": "on", "minimum_queries": "12"}
+    for _ in range(2):
+        assert post_form(client, form, CLASSES, **asked).status_code == 302
+    procedural = QueryClass.objects.get(study=cast.study, name="procedural")
+    assert (procedural.is_high_risk, procedural.minimum_queries) == (True, 12)
+    assert Action.objects.get(name="class.weighed").data == {
+        "class": "procedural",
+        "high_risk": True,
+        "minimum_queries": 12,
+        "before": {"high_risk": False, "minimum_queries": 0},
+    }
+    for wrong in ("-1", "", "x", "9" * 12):
+        assert post_form(client, form, CLASSES, minimum_queries=wrong).status_code == 422
+    assert post_form(client, form, CLASSES, **asked, name="nowhere").status_code == 404
+    client.post(CLASSES + "new/", {"name": "policy", "minimum_queries": "5"})
+    assert QueryClass.objects.get(name="policy").minimum_queries == 5
+
+
 def test_class_can_be_taken_away(cast: Cast) -> None:
     log_in(cast.max).post(CLASSES + "assign/", {"queries": ticked("q1"), "query_class": "-"})
     assert class_of("q1") is None
@@ -66,11 +89,11 @@ def test_no_class_is_given_or_taken_before_somebody_chooses(cast: Cast) -> None:
 
 
 def test_changed_classes_make_earlier_numbers_old_and_same_ones_do_not(cast: Cast) -> None:
-    client, before = log_in(cast.max), count_label_changes(cast.study)
+    client, before = log_in(cast.max), count_class_changes(cast.study)
     client.post(CLASSES + "assign/", {"queries": ticked("q1"), "query_class": "procedural"})
-    assert count_label_changes(cast.study) == before
+    assert count_class_changes(cast.study) == before
     client.post(CLASSES + "assign/", {"queries": ticked("q1", "q3"), "query_class": "factual"})
-    assert count_label_changes(cast.study) == before + 2
+    assert count_class_changes(cast.study) == before + 2
 
 
 def test_nothing_ticked_and_unknown_class_are_refused(cast: Cast) -> None:

@@ -23,6 +23,7 @@ from studies.services.jobs import (
     run_job,
     take_up_silent_jobs,
 )
+from tests import factories as make
 from tests.annotation.clients import run_together
 
 KIND = "tests.work"
@@ -68,6 +69,17 @@ def test_a_job_that_is_asked_for_twice_waits_once_and_is_sent_twice(
         first, second = request_job(kind=KIND), request_job(kind=KIND)
     assert first == second
     assert sent == [first.pk, first.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_several_ask_for_at_once_waits_once(sent: list[int]) -> None:
+    study = make.make_study()
+
+    def ask() -> int:
+        return request_job(kind=KIND, study=study, arguments={"b": 1, "a": 2}).pk
+
+    assert len(set(run_together([ask] * 8))) == 1
+    assert Job.objects.count() == 1
 
 
 @pytest.mark.django_db

@@ -12,11 +12,13 @@ from django.test import Client
 from results import tasks
 from studies.models import ImportDraft, Job, Study
 from studies.services.jobs import run_job
-from tests.studies.study_folders import HELP
+from tests.studies.study_folders import HELP, RUN_A, RUN_B
 
 assert tasks  # registers the works
 
 FILES: dict[str, str | bytes] = {name: text for name, text in HELP.items() if name != "study.yaml"}
+STUDY_FILES = {name: text for name, text in FILES.items() if "/" not in name}
+RUNS = {"a.run": RUN_A, "b.run": RUN_B}
 
 
 def upload(name: str, content: str | bytes = "") -> SimpleUploadedFile:

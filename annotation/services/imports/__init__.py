@@ -53,6 +53,8 @@ SELECT public_id, round_id, pair, member, rubric, grade, is_unsure, dimension, c
 FROM new_label ORDER BY line
 """
 
+COUNT_NEW = "SELECT round_id, member, count(*) FROM new_label GROUP BY round_id, member"
+
 LOG_JUDGMENTS = """
 INSERT INTO studies_action (study_id, at, name, user_id, member_id, data)
 SELECT %(study)s, statement_timestamp(), 'judgment.imported', %(user)s, member, jsonb_build_object(
@@ -198,8 +200,8 @@ def _write(cursor: CursorWrapper) -> int:
     new = execute(cursor, ADD_JUDGMENTS, {})
     if new:
         refresh_statistics(cursor, "annotation_judgment")
-    changes = fetch(cursor, "SELECT member, count(*) FROM new_label GROUP BY member", {})
-    count_label_changes(dict(changes))
+    counts = fetch(cursor, COUNT_NEW, {})
+    count_label_changes({(round_id, member): count for round_id, member, count in counts})
     return new
 
 

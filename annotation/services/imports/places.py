@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Claim
-from annotation.services.claims import count_label_changes, set_surplus_aside
+from annotation.services.claims import Changes, count_label_changes, set_surplus_aside
 from studies.models import RoundQuery
 from studies.services.imports.staging import fetch
 
@@ -114,7 +114,7 @@ def _set_late_labels_aside(round_queries: list[RoundQuery], finished: list[Claim
             "round_query", flat=True
         )
     )
-    changes: Counter[int] = Counter()
+    changes: Changes = Counter()
     for round_query in round_queries:
         if round_query.pk in lapsed:
             changes += set_surplus_aside(round_query)

@@ -168,6 +168,9 @@ def collect_state(study: Study) -> dict[str, Any]:
         },
         "machines": _names(study, is_machine=True),
         "inactive": _names(study, is_active=False),
+        "joined": {
+            member.name: member.created_at.isoformat() for member in study.members.order_by("name")
+        },
         "planned": _exceptions(study, rounds),
         "surplus": _surplus(study),
         "claims": _claims(study),

@@ -32,10 +32,8 @@ COLUMNS = {
 }
 
 ADD_IDENTITIES = """
-INSERT INTO studies_member (study_id, name, roles, is_machine, is_active, label_changes,
-    created_at)
-SELECT DISTINCT %(study)s, s.member, '{}'::varchar[], s.member = ANY(%(machines)s), true, 0,
-    now()
+INSERT INTO studies_member (study_id, name, roles, is_machine, is_active, created_at)
+SELECT DISTINCT %(study)s, s.member, '{}'::varchar[], s.member = ANY(%(machines)s), true, now()
 FROM staged_action s WHERE s.member IS NOT NULL
 ON CONFLICT (study_id, name) DO NOTHING
 """

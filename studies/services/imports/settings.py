@@ -154,6 +154,7 @@ def restore_settings(study: Study, plan: StudyPlan) -> None:
     for name in sorted(state.people):
         find_or_create_identity(study, name)
     study.members.filter(name__in=state.inactive).update(is_active=False)
+    _restore_joining(study, state)
     for name, moment in state.opens_at.items():
         study.rounds.filter(name=name).update(opens_at=moment)
     for round_name, queries in state.planned.items():
@@ -161,6 +162,15 @@ def restore_settings(study: Study, plan: StudyPlan) -> None:
             RoundQuery.objects.filter(
                 round__study=study, round__name=round_name, query__external_id=query_id
             ).update(annotators=annotators)
+
+
+def _restore_joining(study: Study, state: StudyState) -> None:
+    """Set since when people are in the study: how many "everybody" was when a round was closed is
+    told from it. Of whom nothing is known, they were there before any round was closed."""
+    if state.closed_rounds:
+        study.members.update(created_at=min(state.closed_rounds.values()))
+    for name, moment in state.joined.items():
+        study.members.filter(name=name).update(created_at=moment)
 
 
 def _note_passwords(study: Study, plan: StudyPlan, report: ImportReport) -> None:

@@ -117,9 +117,10 @@ class NoteState:
 @dataclass(frozen=True)
 class StudyState:
     """The seed of all orders, when rounds open and were closed, who is a machine or inactive,
-    queries planned for another number of annotators than their round (None: all), surplus labels,
-    claims, pairs assigned one by one, labels carried to later rubric versions, quotas, reports of
-    problems, who knows of which rubric version, and notes on the splits of calibrations."""
+    when people joined, queries planned for another number of annotators than their round (None:
+    all), surplus labels, claims, pairs assigned one by one, labels carried to later rubric
+    versions, quotas, reports of problems, who knows of which rubric version, and notes on the
+    splits of calibrations."""
 
     seed: str = ""
     claim_minutes: int | None = None
@@ -127,6 +128,7 @@ class StudyState:
     closed_rounds: dict[str, datetime] = field(default_factory=dict)
     machines: list[str] = field(default_factory=list)
     inactive: list[str] = field(default_factory=list)
+    joined: dict[str, datetime] = field(default_factory=dict)
     planned: dict[str, dict[str, int | None]] = field(default_factory=dict)
     surplus: list[SurplusLabel] = field(default_factory=list)
     claims: list[ClaimState] = field(default_factory=list)
@@ -174,6 +176,7 @@ def _state(fields: Fields) -> StudyState:
         closed_rounds=_moments(fields, "closed_rounds"),
         machines=_names(fields, "machines"),
         inactive=_names(fields, "inactive"),
+        joined=_moments(fields, "joined"),
         planned={name: _plan(planned[name], name) for name in planned},
         surplus=[_surplus(item) for item in _objects(fields, "surplus")],
         claims=[_claim(item) for item in _objects(fields, "claims")],

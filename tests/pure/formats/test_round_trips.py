@@ -1,19 +1,15 @@
-"""What is written reads back equal, for any ids and texts a format can carry."""
+"""Queries, documents, pools and labels read back as they were written, for any ids and texts."""
 
 import csv
 import io
-import string
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta, timezone
-from typing import Any
+from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
-from studies.formats.beir import write_beir_corpus, write_beir_qrels, write_beir_queries
+from studies.formats.beir import write_beir_qrels
 from studies.formats.controls import read_controls, write_controls
 from studies.formats.documents import KNOWN_METADATA, read_corpus_jsonl, write_corpus_jsonl
 from studies.formats.judgments import (
@@ -31,95 +27,35 @@ from studies.formats.queries import (
 )
 from studies.formats.records import (
     DOCUMENT_FORMATS,
-    EXAMPLE_KINDS,
-    ROLES,
-    ROUND_KINDS,
-    ClassSpec,
-    ClauseSpec,
     ControlRecord,
-    DimensionSpec,
     DocumentRecord,
-    EdgeCaseSpec,
-    ExampleSpec,
     FinalLabelRecord,
-    GradeSpec,
     JudgmentRecord,
-    PersonSpec,
     PooledPair,
     QueryRecord,
-    RoundSpec,
-    RubricFile,
     RunFile,
     RunHit,
     StudyFile,
-    TargetSpec,
 )
-from studies.formats.rubrics import read_rubric, write_rubric
 from studies.formats.runs import read_run, write_run
 from studies.formats.spreadsheets import neutralise, restore
-from studies.formats.study import read_study_file, write_study_file
+from studies.formats.study import write_study_file
 
 from .reading import good
-
-quick = settings(max_examples=30)
-
-ODD_PIECES = (
-    '"', "'", ",", "\t", "\n", "\r", "\r\n", "\u2028", "\u0085", "\f", "\ufeff", "=1+1", "-", "@",
-    "עברית", "文档", "👩‍👩‍👧", "e\u0301", " ", "  ", "#", ": ", "- ", "|", "{}", "null", "no", "01",
-)  # fmt: skip
-ODD_IDS = (
-    '"',
-    "'",
-    ",",
-    "=1+1",
-    "-1",
-    "@a",
-    "#1",
-    "null",
-    "no",
-    "01",
-    "עברית",
-    "文档",
-    "👩‍👩‍👧",
-    "|",
+from .values import (
+    distinct,
+    grades,
+    ids,
+    maybe_names,
+    metadata,
+    moments,
+    names,
+    pair_of,
+    quick,
+    solid_texts,
+    texts,
+    unlined,
 )
-pieces = st.sampled_from(ODD_PIECES) | st.text(
-    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=5
-)
-texts = st.lists(pieces, max_size=4).map("".join)
-solid_texts = st.builds(str.__add__, texts, st.sampled_from(["x", "文", "'", "-"]))
-words = st.text(
-    st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), exclude_characters="\ufeff"),
-    min_size=1,
-    max_size=6,
-)
-ids = st.sampled_from(ODD_IDS) | words
-names = ids | st.builds("{} {}".format, ids, ids)
-maybe_names = st.none() | names
-moments = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
-scalars = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | texts
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-json_values = (
-    scalars | numbers | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2)
-)
-
-
-def distinct(records: SearchStrategy[Any], key: Callable[[Any], Any]) -> SearchStrategy[list[Any]]:
-    return st.lists(records, max_size=3, unique_by=key)
-
-
-def pair_of(record: Any) -> tuple[str, str]:
-    return record.query_id, record.doc_id
-
-
-def unlined(records: Iterable[Any]) -> list[Any]:
-    return [replace(record, line=0) for record in records]
-
-
-def metadata(*reserved: str) -> SearchStrategy[dict[str, object]]:
-    keys = texts.filter(lambda key: key not in reserved)
-    return st.dictionaries(keys, json_values, max_size=2)
-
 
 queries = st.builds(
     QueryRecord,
@@ -178,9 +114,6 @@ def write_as_tsv(queries: list[QueryRecord]) -> str:
     lines = [("query_id", "text", "class", "context")]
     lines += [(one.query_id, one.text, one.query_class or "", one.context) for one in queries]
     return "".join("\t".join(cells) + "\n" for cells in lines)
-
-
-grades = st.integers(-32767, 32767)
 
 
 @quick
@@ -295,95 +228,6 @@ def test_a_moment_is_written_in_utc() -> None:
     assert "2024-05-01T04:00:00+00:00" in "".join(write_judgments_csv([row]))
 
 
-examples = st.builds(ExampleSpec, st.sampled_from(EXAMPLE_KINDS), texts, texts, texts)
-classes = st.lists(names, max_size=3, unique=True)
-clauses = st.builds(ClauseSpec, names, classes, solid_texts) | names.map(
-    lambda name: ClauseSpec(name, [name], "Does it answer?")
-)
-dimensions = st.builds(
-    DimensionSpec, names, solid_texts, distinct(clauses, lambda clause: clause.name)
-)
-GRADE_LISTS = st.none() | st.builds(
-    lambda grade_names, definitions, listed: [
-        GradeSpec(i - 1, name, definitions[i], i >= 2, listed if i == 1 else [])
-        for i, name in enumerate(grade_names)
-    ],
-    st.lists(
-        st.text(string.ascii_letters, min_size=1).filter(
-            lambda name: name.lower() not in ("unsure", "dropped")
-        ),
-        min_size=2,
-        max_size=4,
-        unique=True,
-    ),
-    st.lists(texts, min_size=4, max_size=4),
-    st.lists(examples, max_size=2),
-)
-rubrics = st.builds(
-    RubricFile,
-    GRADE_LISTS,
-    distinct(dimensions, lambda dimension: dimension.name).filter(bool),
-    st.lists(st.builds(EdgeCaseSpec, solid_texts, solid_texts), max_size=2),
-    texts,
-)
-
-
-@quick
-@given(rubrics)
-def test_rubrics_read_back_equal(rubric: RubricFile) -> None:
-    assert good(lambda s, **k: [read_rubric(s, **k)], write_rubric(rubric)) == [rubric]
-
-
-def test_a_clause_that_prescribes_a_grade_reads_back_equal() -> None:
-    clause = ClauseSpec("dated", ["policy"], "Is it in force?", grade_when_failed=0)
-    rubric = RubricFile(None, [DimensionSpec("recency", "Still true?", [clause])], [], "")
-    assert good(lambda s, **k: [read_rubric(s, **k)], write_rubric(rubric)) == [rubric]
-
-
-small = st.integers(1, 1000)
-rounds = st.builds(
-    RoundSpec,
-    names,
-    st.sampled_from(ROUND_KINDS),
-    st.none() | st.lists(ids, min_size=1, max_size=3, unique=True),
-    st.none() | st.just("all") | small,
-    st.none() | small,
-)
-people = st.builds(
-    PersonSpec, names, st.lists(st.sampled_from(ROLES), min_size=1, max_size=4, unique=True)
-)
-studies = st.builds(
-    StudyFile,
-    study=st.from_regex(r"\A[a-z0-9]{1,9}([-_][a-z0-9]{1,9}){0,2}\Z"),
-    title=solid_texts,
-    description=texts,
-    annotators_per_query=small,
-    minimum_votes=small,
-    ordering=st.sampled_from(["by_query", "mixed"]),
-    depth=small,
-    documents=st.sampled_from(["required", "optional"]),
-    consensus=st.sampled_from(["plurality", "unanimous"]),
-    settle_own_pairs=st.booleans(),
-    target=st.none()
-    | st.builds(
-        TargetSpec,
-        st.sampled_from(["nominal", "linear", "quadratic"]),
-        st.decimals(0, 1, places=2),
-    ),
-    classes=distinct(
-        st.builds(ClassSpec, names, texts, st.booleans(), st.none() | small), lambda c: c.name
-    ),
-    people=distinct(people, lambda person: person.name),
-    rounds=distinct(rounds, lambda each: each.name).filter(bool),
-)
-
-
-@quick
-@given(studies)
-def test_study_files_read_back_equal(study: StudyFile) -> None:
-    assert good(lambda s, **k: [read_study_file(s, **k)], write_study_file(study)) == [study]
-
-
 @quick
 @given(texts)
 def test_restoring_a_neutralised_cell_gives_the_cell(cell: str) -> None:
@@ -396,42 +240,6 @@ def test_formulas_are_neutralised_in_names_and_notes_but_never_in_ids_or_grades(
     written = list(csv.reader(io.StringIO("".join(write_judgments_csv([row])))))[1]
     assert written[:2] == ["=q", "-d"]
     assert (written[3], written[6], written[9]) == ("'@ana", "-1", "'=HYPERLINK(1)")
-
-
-beir_ids = ids.filter(lambda value: not value.startswith('"'))
-
-
-@quick
-@given(st.dictionaries(st.tuples(beir_ids, beir_ids), grades, max_size=4))
-def test_beir_qrels_read_as_its_loader_reads_them(labels: dict[tuple[str, str], int]) -> None:
-    # GenericDataLoader: csv with tabs and minimal quoting, first line skipped, integer scores.
-    rows = [(query_id, doc_id, grade) for (query_id, doc_id), grade in labels.items()]
-    stream = io.StringIO("".join(write_beir_qrels(rows)), newline="")
-    read = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
-    next(read)
-    assert [(query, document, int(score)) for query, document, score in read] == rows
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda bad: write_beir_qrels([("q1", bad, 1)]),
-        lambda bad: write_beir_queries([QueryRecord(bad, "t", None, "", {}, 1)]),
-        lambda bad: write_beir_corpus(
-            [DocumentRecord(bad, "", "t", "text", {}, None, None, None, 1)]
-        ),
-    ],
-)
-def test_beir_writers_refuse_an_id_that_begins_with_a_quote(
-    write: Callable[[str], Iterable[str]],
-) -> None:
-    with pytest.raises(ValueError, match="begins with a quote"):
-        list(write('"d1'))
-
-
-def test_beir_corpus_holds_strings_where_texts_are_unknown() -> None:
-    document = DocumentRecord("d1", "T", None, "text", {"a": 1}, date(2024, 1, 1), None, None, 1)
-    assert list(write_beir_corpus([document])) == ['{"_id": "d1", "title": "T", "text": ""}\n']
 
 
 @pytest.mark.parametrize("text", ["\0", "\ud800"])
