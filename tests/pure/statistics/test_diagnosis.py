@@ -149,6 +149,16 @@ def test_a_direction_that_is_not_sure_is_told_and_is_no_slip() -> None:
     assert "hole split more than the rest, and whether the rubric is silent" in found.advice
 
 
+def test_leniency_is_the_headline_where_no_class_asks_for_anything() -> None:
+    parts = [Part(name, [FIRST_HIGHER] * 12 + [AGREED] * 160, 24) for name in ("quiet", "calm")]
+    found = judge(*parts)
+    assert found.verdict == "noise"
+    assert found.sentences[0].code == "study_lenient"
+    assert "(annotator 0 > annotator 1): compare how they use the grades" in found.advice
+    for row in found.classes:
+        assert "the leniency that the whole study shows is to be mended" in row.advice
+
+
 def test_what_only_one_class_shows_is_no_leniency() -> None:
     """Without the class nothing is left of it, so it may as well be the class's own."""
     one_way = Part("one way", [FIRST_HIGHER] * 12 + [AGREED] * 160, 24)
