@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from django.apps import apps
 from django.core.cache import caches
-from django.db import connection
+from django.db import connection, transaction
 
 from annotation.rubric_sheet import keep_sheet
 from studies.models import RubricVersion
@@ -31,7 +31,8 @@ class Kept(Generic[T]):
         """The same as the first time, with the same keys. Belongs into the test's transaction."""
         if self.made:
             forget_rows_of_before()
-            copy_in(self.rows)
+            with transaction.atomic():  # rows may come before those that they refer to
+                copy_in(self.rows)
             restored: T = pickle.loads(self.made)
             return restored
         is_alone = not copy_out()
