@@ -7,9 +7,16 @@ from results.findings import read_diagnosis
 from results.markdown import render_payload
 from results.services.agreement import compute_agreement
 from results.services.scopes import Scope
-from results.statistics.diagnosis import sentences
+from results.statistics.diagnosis import diagnose, sentences
 from studies.models import Study
 from tests.cast import Cast
+from tests.pure.statistics.diagnosis_tables import (
+    AGREED,
+    DIMENSIONS,
+    UNCITED_FIRST_HIGHER,
+    Part,
+    build_study,
+)
 from tests.results.documented import list_undocumented_keys
 from tests.results.labelled import label_cast
 from tests.results.silent import make_silent
@@ -99,6 +106,19 @@ def test_findings_stand_by_gravity_with_evidence_and_advice_apart(silent: Study)
     assert (hole.name, hole.tag, len(hole.advice)) == ("procedural", "hole", 1)
     assert diagnosis.leading == hole
     assert not any(entry.lenient for entry in diagnosis.leniency)
+
+
+def test_class_that_splits_more_leads_also_where_it_cannot_be_told_what_it_is() -> None:
+    uncited = [UNCITED_FIRST_HIGHER, UNCITED_FIRST_HIGHER[::-1]]
+    calm = Part("calm", [*uncited * 2, *[AGREED] * 116], 24)
+    harder = Part("harder", [*uncited * 14, *[AGREED] * 52], 16)
+    found = diagnose(build_study(calm, harder), dimension_names=DIMENSIONS)
+    shown = read_diagnosis(found.to_json())
+    assert shown.verdict == "too_little_data"
+    assert shown.headline.startswith("harder split more than the rest")
+    assert shown.leading is not None
+    assert shown.leading.name == "harder"
+    assert "only 0 of its 28 splits are known" in " ".join(shown.leading.advice)
 
 
 def test_every_sentence_of_the_statistics_can_be_translated() -> None:
