@@ -1,6 +1,5 @@
 """The only place where a pair becomes what its judges see of it."""
 
-from django.db import connection
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -8,11 +7,12 @@ from annotation import statements
 from annotation.contexts import BlindItem
 from annotation.rendering import render_document
 from studies.models import Study
+from studies.rows import prepared_cursor
 
 
 def read_blind_item(study: Study, pair_id: int) -> BlindItem:
     """Everything a judge may know of the study's pair with this key, and nothing else."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statements.BLIND_ITEM, {"pair": pair_id})
         (
             public_id,

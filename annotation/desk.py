@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 
-from django.db import connection
 from django.utils import timezone
 
 from annotation import statements
 from annotation.assigned import is_assigned
 from annotation.models import RoundAssignment
 from studies.models import Member, Round
+from studies.rows import prepared_cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Desk:
 
 def read_desks(annotator: Member) -> list[Desk]:
     """The annotator's desk in each open round, in the order in which rounds are to be judged."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             statements.DESK,
             {"annotator": annotator.pk, "study": annotator.study_id, "now": timezone.now()},

@@ -6,11 +6,10 @@ without one of the roles, get the same 404 as an address that does not exist.
 
 from dataclasses import dataclass
 
-from django.db import connection
 from django.http import Http404, HttpRequest
 
 from studies.models import Member, Role, Study, User
-from studies.rows import Columns, build_parts
+from studies.rows import Columns, build_parts, prepared_cursor
 
 # Asked for by every page of a study, so kept as SQL (see studies.rows).
 MEMBER, STUDY = Columns(Member), Columns(Study)
@@ -51,7 +50,7 @@ def get_study_for_role(request: HttpRequest, slug: str, *roles: Role) -> StudyAc
 
 def find_member(user: User, slug: str) -> Member | None:
     """The person's active membership of the study, with both of them, if there is one."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(FIND_MEMBER, [slug, user.pk])
         row = cursor.fetchone()
     if row is None:

@@ -7,12 +7,15 @@ its rows become instances here, or instances its rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from django.db import connection, models
+from django.db.backends.postgresql.base import ServerBindingCursor
+from django.db.backends.utils import CursorWrapper
 
 M = TypeVar("M", bound=models.Model)
 
@@ -44,6 +47,17 @@ class Columns(Generic[M]):
         return self.model.from_db("default", self.names, values)
 
 
+@contextmanager
+def prepared_cursor() -> Iterator[CursorWrapper]:
+    """A cursor for statements that run for every label: after a few times PostgreSQL plans each
+    once for the connection, where planning takes longer than answering (docs/performance.md)."""
+    connection.ensure_connection()
+    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    # The stubs know the cursor of psycopg 2.
+    with wrap(ServerBindingCursor(connection.connection)) as cursor:  # type: ignore[call-arg, arg-type]
+        yield cursor
+
+
 def build_parts(row: Sequence[Any], *parts: Columns[Any]) -> tuple[Any, ...]:
     """An instance for each part of the row, which holds the columns of the parts one after
     another."""
@@ -58,7 +72,7 @@ def insert_row(instance: models.Model) -> None:
     values = [
         field.get_db_prep_save(field.pre_save(instance, add=True), connection) for field in fields
     ]
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(build_insert(type(instance)), values)
         (instance.pk,) = cursor.fetchone()
     instance._state.adding = False

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.offers import list_open_queries, read_value
 from annotation.services.quotas import is_within_quota, list_allowed
 from studies.models import Member, Pair, Round, RoundQuery, Study
+from studies.rows import prepared_cursor
 from studies.services.log import record_action
 
 # How many labels changed, by the keys of their round and annotator.
@@ -216,7 +217,7 @@ def expiry(study: Study) -> datetime:
 def count_label_changes(changes: Mapping[tuple[int, int], int]) -> None:
     """Add to the counts of `LabelChanges`, in the order of their keys so that two transactions
     that touch the same ones wait rather than deadlock."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         for (round_id, annotator), count in sorted(changes.items()):
             parameters = {"round": round_id, "annotator": annotator, "changes": count}
             cursor.execute(statements.COUNT_LABEL_CHANGES, parameters)

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation import statements
@@ -14,7 +14,7 @@ from annotation.models import CarriedLabel, Claim, Judgment
 from annotation.services.claims import count_label_changes, reclaim, settle_claim
 from annotation.tokens import ShownPair
 from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery, RubricVersion
-from studies.rows import build_parts, insert_row
+from studies.rows import build_parts, insert_row, prepared_cursor
 from studies.selectors import get_rubric_with_parts
 from studies.services.log import record_action
 from studies.services.rounds import hold_round
@@ -182,7 +182,7 @@ def lock_pair(
     """Lock the query of the annotator's study that the pair belongs to, in the round; None when
     the round has no such pair. Its round cannot be closed until the transaction ends."""
     parameters: dict[str, Any] = {"round": round_id, "pair": pair_id, "study": annotator.study_id}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statements.LOCK_PAIR, parameters)
         row = cursor.fetchone()
     if row is None:
@@ -214,7 +214,7 @@ def read_standing(
         "pair": pair.pk,
         "annotator": annotator.pk,
     }
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statements.STANDING, parameters)
         is_key_used, label_id, *claim = cursor.fetchone()
     has_claim = claim[0] is not None

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.cache import cache
-from django.db import connection
 from django.utils import timezone
 
 from annotation import statements
 from annotation.shuffle import Shuffler
 from studies.models import Member, Round, RoundQuery
+from studies.rows import prepared_cursor
 
 PAIR_COUNTS_KEPT = 60  # seconds
 ORDERS_KEPT = 60 * 60  # seconds
@@ -74,7 +74,7 @@ def count_pairs_of_queries(round: Round, *, anew: bool = False) -> dict[int, int
     key = f"pairs-of-round-queries:{round.pk}"
     counts: dict[int, int] | None = None if anew else cache.get(key)
     if counts is None:
-        with connection.cursor() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(statements.PAIRS_OF_ROUND_QUERIES, {"round": round.pk})
             counts = dict(cursor.fetchall())
         cache.set(key, counts, PAIR_COUNTS_KEPT)
@@ -83,7 +83,7 @@ def count_pairs_of_queries(round: Round, *, anew: bool = False) -> dict[int, int
 
 def read_value(statement: str, **parameters: Any) -> Any:
     """The one value of a statement that returns one."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statement, parameters)
         row = cursor.fetchone()
     return row[0] if row else None

@@ -77,6 +77,8 @@ TEMPLATES = [
 # One engine everywhere. The pool belongs to the process, so connections are never kept by age.
 POOL_MAXIMUM = env.read_int("DISSENSUS_DATABASE_POOL", 8, minimum=1)
 POOL = {"min_size": 0, "max_size": POOL_MAXIMUM, "timeout": 30}
+# The statements of studies.rows.prepared_cursor are prepared once they have run so often.
+PREPARE_THRESHOLD = 5
 DATABASE_URL: dict[str, Any] = env.read("DATABASE_URL", env.parse_database_url, {})
 EMBEDDED_POSTGRES_DIR = VAR_DIR / "postgres"
 if DATABASE_URL:
@@ -84,7 +86,11 @@ if DATABASE_URL:
         "default": {
             "ENGINE": "django.db.backends.postgresql",
             **DATABASE_URL,
-            "OPTIONS": {**DATABASE_URL["OPTIONS"], "pool": POOL},
+            "OPTIONS": {
+                **DATABASE_URL["OPTIONS"],
+                "pool": POOL,
+                "prepare_threshold": PREPARE_THRESHOLD,
+            },
         }
     }
 else:
@@ -92,7 +98,7 @@ else:
         "default": {
             "ENGINE": "config.database",
             "NAME": "dissensus",
-            "OPTIONS": {"pool": POOL},
+            "OPTIONS": {"pool": POOL, "prepare_threshold": PREPARE_THRESHOLD},
         }
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
