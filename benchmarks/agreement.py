@@ -1,17 +1,27 @@
 """A million judgments: reading them, measuring them, and the naive way beside it."""
 
+import time
 from collections.abc import Iterator
+from http import HTTPStatus
+
+from django.db import connection
+from django.test import Client
 
 from annotation.models import Judgment
+from benchmarks.in_child import compute_apart
 from benchmarks.measuring import Measurement, best_of
 from benchmarks.scratch import make_scratch_study
 from results.selectors.labels import read_snapshot
 from results.services.agreement import compute_agreement
 from results.services.columns import ScopeLabels, build_table, read_labels
 from results.services.packed import copy_rows
+from results.services.reports import run_agreement
 from results.services.scopes import Scope, find_rounds
+from results.statistics.agreement import cohen_kappa, confusions, krippendorff_alpha
 from results.statistics.report import describe_agreement
-from studies.models import Study
+from studies.models import Member, Role, Study, User
+
+RESAMPLES_ASKED = 2_000
 
 ROW_BY_ROW = """
 SELECT p.query_id, j.pair_id, j.annotator_id, j.grade, j.decided_by_id, j.clause_id
@@ -23,7 +33,7 @@ TYPES = ("int8", "int8", "int8", "int2", "int8", "int8")
 
 
 def measure() -> Iterator[Measurement]:
-    scratch = make_scratch_study()
+    scratch = make_scratch_study(annotators=[f"annotator {n}" for n in range(1, 21)])
     study, size = scratch.study, f"{scratch.judgments:,} judgments"
 
     def read() -> ScopeLabels:
@@ -43,7 +53,48 @@ def measure() -> Iterator[Measurement]:
         yield Measurement(f"agreement: statistics {name}", size, seconds)
     seconds, _ = best_of(lambda: compute_agreement(study, scope=Scope()))
     yield Measurement("agreement: the whole report", size, seconds)
+    yield from measure_kappas(study, size)
+    yield from measure_resamples(study, size)
+    yield from measure_page(study, size)
     yield from measure_other_ways(study, size)
+
+
+def measure_kappas(study: Study, size: str) -> Iterator[Measurement]:
+    """κ of every two of twenty annotators and α, from the database to the numbers."""
+
+    def work() -> None:
+        with read_snapshot():
+            labels = read_labels(study, find_rounds(study, Scope()))
+        table = build_table(labels)
+        for confusion in confusions(table).values():
+            cohen_kappa(confusion)
+        krippendorff_alpha(table)
+
+    before = time.process_time()
+    seconds, _ = best_of(work)
+    processor = (time.process_time() - before) / 3
+    yield Measurement("agreement: κ of all pairs and α, from the database", size, seconds)
+    yield Measurement("  the same, processor time of Python", size, processor)
+
+
+def measure_resamples(study: Study, size: str) -> Iterator[Measurement]:
+    spent = compute_apart(connection.settings_dict["NAME"], study.pk, RESAMPLES_ASKED)
+    name = f"agreement: the whole report, {RESAMPLES_ASKED:,} resamples"
+    yield Measurement(name, size, spent.wall)
+    yield Measurement("  the same, processor time of Python", size, spent.processor)
+    yield Measurement("  the same, peak of memory", size, spent.peak, unit="MiB")
+
+
+def measure_page(study: Study, size: str) -> Iterator[Measurement]:
+    """The overview of the stored report, through the test client."""
+    run_agreement(study, scope=Scope())
+    lead = User.objects.create_user("lead of the benchmark")
+    Member.objects.create(study=study, name="lead", user=lead, roles=[Role.LEAD])
+    client = Client()
+    client.force_login(lead)
+    seconds, response = best_of(lambda: client.get(f"/studies/{study.slug}/results/"), repeats=5)
+    assert response.status_code == HTTPStatus.OK
+    yield Measurement("agreement: the stored overview page", size, seconds * 1000, unit="ms")
 
 
 def measure_other_ways(study: Study, size: str) -> Iterator[Measurement]:

@@ -1,5 +1,6 @@
 """A study of a million judgments, made by SQL inside the database that the benchmarks use."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -40,13 +41,15 @@ SELECT %(study)s, q.id, d.id, gen_random_uuid(),
 FROM studies_query q, studies_document d
 WHERE q.study_id = %(study)s AND d.study_id = %(study)s
 """
-# Two annotators for each query; one label in seven differs from what the pair suggests.
+# Two annotators for each query, every two of them in turn; one label in seven differs from what
+# the pair suggests.
 JUDGMENTS = """
 INSERT INTO annotation_judgment (public_id, round_id, pair_id, annotator_id, rubric_version_id,
     grade, is_unsure, decided_by_id, note, source, is_surplus, active_seconds, judged_at,
     recorded_at)
 SELECT gen_random_uuid(), %(round)s, p.id,
-    (%(annotators)s::bigint[])[1 + (p.query_id * 2 + place) %% %(annotator_count)s],
+    (%(annotators)s::bigint[])[1 + (p.query_id + place * (1 + p.query_id / %(annotator_count)s
+        %% (%(annotator_count)s - 1))) %% %(annotator_count)s],
     %(rubric)s,
     CASE WHEN hashint8(p.id * 2 + place) %% 50 = 0 THEN NULL
          WHEN hashint8(p.id * 2 + place) %% 7 = 0 THEN (p.id + place) %% 4
@@ -65,12 +68,14 @@ class ScratchStudy:
     judgments: int
 
 
-def make_scratch_study(*, queries: int = 10_000, depth: int = 50) -> ScratchStudy:
+def make_scratch_study(
+    *, queries: int = 10_000, depth: int = 50, annotators: Sequence[str] = ANNOTATORS
+) -> ScratchStudy:
     """A study with `queries` x `depth` pairs and two labels for each."""
     study = Study.objects.create(slug=f"scratch-{queries}-{depth}", title="Scratch")
     rubric = make_rubric(study)
     classes = [QueryClass.objects.create(study=study, name=name).pk for name in CLASSES]
-    members = [Member.objects.create(study=study, name=name).pk for name in ANNOTATORS]
+    members = [Member.objects.create(study=study, name=name).pk for name in annotators]
     main = Round.objects.create(study=study, name="main", rubric_version=rubric)
     parameters = {
         "study": study.pk,
