@@ -1,14 +1,11 @@
 """Do a class's splits run one way, more than the same annotators show elsewhere?"""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from results.statistics.counts import Comparisons, compare_labels
 from results.statistics.diagnosis.shares import Answers, ShareTest
-from results.statistics.diagnosis.thresholds import LEVEL, MINIMUM_REFERENCE
-from results.statistics.exact import binomial_p
 from results.statistics.table import NONE, BoolArray, IntArray, LabelTable
 
 
@@ -77,22 +74,6 @@ class Direction:
     p_value: float
 
 
-@dataclass(frozen=True)
-class Leniency:
-    """Two annotators over all queries that belong to no hole.
-
-    `lenient` is the code of the one who is higher everywhere, `None` where neither is.
-    """
-
-    a: int
-    b: int
-    a_higher: int
-    b_higher: int
-    queries: int
-    p_value: float
-    lenient: int | None
-
-
 def count_directed(splits: LabelTable, group: IntArray, groups: int) -> DirectedSplits:
     """Ask every split who is higher; `splits` is the table of the pairs that split.
 
@@ -126,13 +107,6 @@ def count_directed(splits: LabelTable, group: IntArray, groups: int) -> Directed
         groups=groups,
     )
     return DirectedSplits(tuple(contrasts), answers)
-
-
-def _is_opposed(yes: int, asked: int, side: float) -> bool:
-    """Whether this group leans to the other side beyond chance (binomial test, exact)."""
-    if asked < MINIMUM_REFERENCE or np.sign(2 * yes - asked) * side >= 0:
-        return False
-    return binomial_p(yes, asked) <= LEVEL
 
 
 def _compare_by_pair(splits: LabelTable) -> Comparisons:
@@ -174,48 +148,3 @@ def describe_directions(directed: DirectedSplits, test: ShareTest) -> list[Direc
         for place, contrast in asked
         if test.asked[place]
     ]
-
-
-def describe_leniency(
-    directed: DirectedSplits,
-    test: ShareTest,
-    holes: Collection[int],
-    *,
-    left_out: Sequence[ShareTest] = (),
-) -> list[Leniency]:
-    """Leniency of every two annotators; `test` is that of all groups but the `holes`.
-
-    It needs p at most 0.05, also in each test of `left_out`, which lack one group more (one-sided:
-    the side is known), and no group in which the other one is higher beyond chance.
-    """
-    yes, asked = (
-        directed.answers.sum_groups(values).astype(int)
-        for values in (directed.answers.yes, directed.answers.asked)
-    )
-    sound = [group for group in range(len(asked)) if group not in holes]
-    found = []
-    for place, contrast in enumerate(directed.contrasts):
-        if contrast.b is None or not test.asked[place]:
-            continue
-        side = test.side[place]
-        uniform = (
-            test.p_value[place] <= LEVEL
-            and all(
-                rest.p_value[place] <= 2 * LEVEL and rest.side[place] == side for rest in left_out
-            )
-            and not any(
-                _is_opposed(yes[group, place], asked[group, place], side) for group in sound
-            )
-        )
-        found.append(
-            Leniency(
-                a=contrast.a,
-                b=contrast.b,
-                a_higher=int(test.yes[place]),
-                b_higher=int(test.asked[place] - test.yes[place]),
-                queries=int(test.queries[place]),
-                p_value=float(test.p_value[place]),
-                lenient=(contrast.a if side > 0 else contrast.b) if uniform else None,
-            )
-        )
-    return found

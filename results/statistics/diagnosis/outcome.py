@@ -5,7 +5,8 @@ from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
 from results.statistics.diagnosis.concentration import Concentration
-from results.statistics.diagnosis.direction import Direction, Leniency
+from results.statistics.diagnosis.direction import Direction
+from results.statistics.diagnosis.leniency import Leniency
 from results.statistics.diagnosis.sentences import (
     Sentence,
     say_all_leniency,

@@ -23,11 +23,10 @@ from results.statistics.diagnosis.concentration import (
 from results.statistics.diagnosis.direction import (
     DirectedSplits,
     Direction,
-    Leniency,
     count_directed,
     describe_directions,
-    describe_leniency,
 )
+from results.statistics.diagnosis.leniency import Leniency, find_leniency
 from results.statistics.diagnosis.outcome import ClassDiagnosis, Diagnosis
 from results.statistics.diagnosis.resampling import Draws, holm
 from results.statistics.diagnosis.sentences import (
@@ -41,7 +40,6 @@ from results.statistics.diagnosis.sentences import (
 )
 from results.statistics.diagnosis.shares import (
     Answers,
-    ShareTest,
     Side,
     choose_reference,
     compare_shares,
@@ -363,20 +361,6 @@ def _find_leniency(study: _Study, classes: tuple[ClassDiagnosis, ...]) -> tuple[
     class there is nothing to leave it out of.
     """
     holes = [code for code, row in enumerate(classes) if row.verdict == "hole"]
-    test = _ask_without(study, holes)
     groups = np.unique(study.queries.query_class)
-    others = np.setdiff1d(groups, [NONE, *holes]) if len(groups) > 1 else np.array([])
-    is_anyone = any(
-        test.p_value[place] <= LEVEL
-        for place, contrast in enumerate(study.directed.contrasts)
-        if contrast.b is not None
-    )
-    left_out = [_ask_without(study, [*holes, code]) for code in others] if is_anyone else []
-    return tuple(describe_leniency(study.directed, test, holes, left_out=left_out))
-
-
-def _ask_without(study: _Study, groups: list[int]) -> ShareTest:
-    """Every direction against even odds in all but these groups."""
-    answers = study.directed.answers
-    both = replace(answers, group=np.isin(answers.group, groups).astype(np.int64), groups=2)
-    return compare_shares(both, [Side(0, ())], two_sided=True, draws=study.draws)[0]
+    others = np.setdiff1d(groups, [NONE, *holes]).tolist() if len(groups) > 1 else []
+    return tuple(find_leniency(study.directed, holes, others, study.draws))

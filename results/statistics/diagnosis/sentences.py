@@ -10,7 +10,8 @@ from typing import Any
 
 from results.statistics.diagnosis.citation import Citation
 from results.statistics.diagnosis.concentration import Concentration
-from results.statistics.diagnosis.direction import Direction, Leniency
+from results.statistics.diagnosis.direction import Direction
+from results.statistics.diagnosis.leniency import Leniency
 from results.statistics.diagnosis.thresholds import APART_LEVEL, LEVEL, PLANNED_EXCESS
 from results.statistics.diagnosis.verdict import Need, Verdict
 from results.statistics.splits import SplitRate

@@ -221,13 +221,13 @@ def _test_side(
     upwards = lean if two_sided else np.ones(len(lean))
     observed = upwards * (yes[inside] - expected[inside]) * _scale_deviations(answers)[inside]
     flips = upwards * flipped
-    p_value = _adjust(observed, flips, two_sided)
+    p_value = adjust_by_greatest(observed, flips, two_sided)
     together = _choose_together(joint, asked[inside] > 0)
     joint_ps = [_adjust_together(observed, flips, questions) for questions in together]
     if compared.any():
         draws = draws if side.hangs_on else draws.at_most(PERMUTATIONS_SHOWN)
         statistics = upwards * np.where(compared, _deal_answers(answers, side, draws), 0.0)
-        against = _adjust(statistics[0], statistics[1:], two_sided)
+        against = adjust_by_greatest(statistics[0], statistics[1:], two_sided)
         p_value = np.where(compared, np.maximum(p_value, against), p_value)
         joint_ps = [
             max(p, _adjust_together(statistics[0], statistics[1:], questions))
@@ -249,7 +249,7 @@ def _test_side(
     )
 
 
-def _adjust(observed: FloatArray, drawn: FloatArray, two_sided: bool) -> FloatArray:
+def adjust_by_greatest(observed: FloatArray, drawn: FloatArray, two_sided: bool) -> FloatArray:
     """p of every question, adjusted by the greatest of each draw (single-step maxT).
 
     Upwards is the side on which the class lies.
