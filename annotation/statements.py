@@ -98,6 +98,41 @@ LEFT JOIN annotation_claim c
     ON c.round_query_id = %(round_query)s AND c.annotator_id = %(annotator)s
 """
 
+# Passing over what others have locked, or waiting for it.
+LOCK_ROUND_QUERY = f"""
+SELECT {ROUND_QUERY.of("rq")}, {ROUND.of("r")}, {QUERY_NAME.of("q")}
+FROM studies_roundquery rq
+JOIN studies_round r ON r.id = rq.round_id
+JOIN studies_query q ON q.id = rq.query_id
+WHERE rq.id = %(round_query)s
+FOR UPDATE OF rq
+"""
+LOCK_FREE_ROUND_QUERY = f"{LOCK_ROUND_QUERY.rstrip()} SKIP LOCKED"
+
+LAPSE_EXPIRED_CLAIMS = """
+UPDATE annotation_claim SET state = 'lapsed', slot = NULL
+WHERE round_query_id = %(round_query)s AND state = 'held' AND expires_at <= %(now)s
+"""
+
+SLOTS_OF_OTHERS = """
+SELECT coalesce(array_agg(slot), '{}') FROM annotation_claim
+WHERE round_query_id = %(round_query)s AND slot IS NOT NULL AND annotator_id <> %(annotator)s
+"""
+
+# A row that has never been changed has no `xmax`: it is new.
+TAKE_PLACE = f"""
+INSERT INTO annotation_claim AS c
+    (round_query_id, annotator_id, state, slot, claimed_at, expires_at, open_pairs)
+VALUES (
+    %(round_query)s, %(annotator)s, 'held', %(slot)s, %(now)s, %(expires_at)s,
+    coalesce(%(open_pairs)s::integer, 0)
+)
+ON CONFLICT (round_query_id, annotator_id) DO UPDATE
+SET state = 'held', slot = excluded.slot, expires_at = excluded.expires_at,
+    open_pairs = coalesce(%(open_pairs)s::integer, c.open_pairs)
+RETURNING c.xmax = 0, {CLAIM.of("c")}
+"""
+
 SETTLE_CLAIM = """
 UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXISTS (
     SELECT FROM studies_pair p

@@ -8,6 +8,7 @@ the database, refuse what a mistake here would let through.
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -19,7 +20,7 @@ from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.offers import list_open_queries, read_value
 from annotation.services.quotas import is_within_quota, list_allowed
 from studies.models import Member, Pair, Round, RoundQuery, Study
-from studies.rows import prepared_cursor
+from studies.rows import build_parts, prepared_cursor
 from studies.services.log import record_action
 
 # How many labels changed, by the keys of their round and annotator.
@@ -51,12 +52,7 @@ def try_to_claim(
     round_query_id: int, annotator: Member, open_pairs: int, *, skip_locked: bool
 ) -> Claim | None:
     with transaction.atomic():
-        round_query = (
-            RoundQuery.objects.select_for_update(of=("self",), skip_locked=skip_locked)
-            .select_related("round__study", "query")
-            .filter(pk=round_query_id)
-            .first()
-        )
+        round_query = lock_round_query(round_query_id, annotator.study, skip_locked=skip_locked)
         if round_query is None:
             return None
         if not is_within_quota(round_query, annotator):
@@ -64,32 +60,53 @@ def try_to_claim(
         return take_place(round_query, annotator=annotator, open_pairs=open_pairs)
 
 
+def lock_round_query(
+    round_query_id: int, study: Study, *, skip_locked: bool = False
+) -> RoundQuery | None:
+    """A query of a round of the study, locked against everybody else; None where it is gone, or
+    locked by somebody else whom the caller does not want to wait for."""
+    lock = statements.LOCK_FREE_ROUND_QUERY if skip_locked else statements.LOCK_ROUND_QUERY
+    with prepared_cursor() as cursor:
+        cursor.execute(lock, {"round_query": round_query_id})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    parts = (statements.ROUND_QUERY, statements.ROUND, statements.QUERY_NAME)
+    round_query: RoundQuery
+    round_query, round, query = build_parts(row, *parts)
+    round.study = study
+    round_query.round, round_query.query = round, query
+    return round_query
+
+
 def take_place(
     round_query: RoundQuery, *, annotator: Member, open_pairs: int | None = None
 ) -> Claim | None:
     """Give the annotator a place on a locked row; None when all are taken."""
     lapse_expired_claims(round_query)
-    taken = set(
-        Claim.objects.filter(round_query=round_query, slot__isnull=False)
-        .exclude(annotator=annotator)
-        .values_list("slot", flat=True)
+    taken = read_value(
+        statements.SLOTS_OF_OTHERS, round_query=round_query.pk, annotator=annotator.pk
     )
     slot = next(number for number in range(1, len(taken) + 2) if number not in taken)
     if round_query.annotators is not None and slot > round_query.annotators:
         return None
-    study = round_query.round.study
-    defaults = {
-        "state": Claim.State.HELD,
-        "slot": slot,
-        "expires_at": expiry_in(round_query.round),
-    }
-    if open_pairs is not None:
-        defaults["open_pairs"] = open_pairs
-    claim, is_new = Claim.objects.update_or_create(
-        round_query=round_query, annotator=annotator, defaults=defaults
-    )
+    with prepared_cursor() as cursor:
+        cursor.execute(
+            statements.TAKE_PLACE,
+            {
+                "round_query": round_query.pk,
+                "annotator": annotator.pk,
+                "slot": slot,
+                "now": timezone.now(),
+                "expires_at": expiry_in(round_query.round),
+                "open_pairs": open_pairs,
+            },
+        )
+        is_new, *columns = cursor.fetchone()
+    claim = statements.CLAIM.build(columns)
+    claim.round_query, claim.annotator = round_query, annotator
     record_action(
-        study,
+        round_query.round.study,
         "claim.taken" if is_new else "claim.renewed",
         user=annotator.user,
         member=annotator,
@@ -100,9 +117,9 @@ def take_place(
 
 def lapse_expired_claims(round_query: RoundQuery) -> None:
     """Free the places that were held without a label for too long. The labels stay."""
-    Claim.objects.filter(
-        round_query=round_query, state=Claim.State.HELD, expires_at__lte=timezone.now()
-    ).update(state=Claim.State.LAPSED, slot=None)
+    parameters: dict[str, Any] = {"round_query": round_query.pk, "now": timezone.now()}
+    with prepared_cursor() as cursor:
+        cursor.execute(statements.LAPSE_EXPIRED_CLAIMS, parameters)
 
 
 def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) -> Claim | None:
