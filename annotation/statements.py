@@ -29,7 +29,8 @@ WHERE rq.round_id = %(round)s GROUP BY rq.id
 """
 
 # The queries of the round that the annotator cannot take: they have had them, or others have all
-# places. These are fewer than the others until a round is nearly done.
+# places. A hold of their own that has run out can be taken again like any other place. These are
+# fewer than the others until a round is nearly done.
 TAKEN_QUERIES = """
 SELECT coalesce(array_agg(rq.id), '{}')
 FROM (
@@ -37,7 +38,10 @@ FROM (
         count(*) FILTER (
             WHERE c.state = 'finished' OR c.state = 'held' AND c.expires_at > %(now)s
         ) AS places,
-        bool_or(c.annotator_id = %(annotator)s AND c.state <> 'lapsed') AS is_own
+        bool_or(
+            c.annotator_id = %(annotator)s AND c.state <> 'lapsed'
+            AND NOT (c.state = 'held' AND c.expires_at <= %(now)s)
+        ) AS is_own
     FROM annotation_claim c JOIN studies_roundquery mine ON mine.id = c.round_query_id
     WHERE mine.round_id = %(round)s GROUP BY c.round_query_id
 ) claimed

@@ -27,13 +27,17 @@ def list_unfinished_rounds(member: Member) -> list[str]:
 
 
 def _with_a_free_place(queries: QuerySet[RoundQuery], own: QuerySet[Claim]) -> QuerySet[RoundQuery]:
-    """The queries that hold pairs, that the member has not taken, and that not enough have."""
+    """The queries that hold pairs, that the member has not taken, and that not enough have.
+
+    A hold that has run out is no place taken, also while nobody has noticed yet.
+    """
+    run_out = Q(state=Claim.State.HELD, expires_at__lte=timezone.now())
     in_force = Q(claims__state=Claim.State.FINISHED) | Q(
         claims__state=Claim.State.HELD, claims__expires_at__gt=timezone.now()
     )
     return (
         queries.filter(Exists(Pair.objects.filter(query=OuterRef("query"))))
-        .exclude(Exists(own.exclude(state=Claim.State.LAPSED)))
+        .exclude(Exists(own.exclude(run_out | Q(state=Claim.State.LAPSED))))
         .annotate(taken=Count("claims", filter=in_force))
         .filter(Q(annotators__isnull=True) | Q(taken__lt=F("annotators")))
     )

@@ -1,5 +1,5 @@
 /* Keys of the judging screen: each presses what the page shows with `data-key`, nothing more.
-   Beside that: a label that could not be sent stays, and says so. */
+   Beside that: a label that could not be sent stays, says so, and is sent once the network is back. */
 (() => {
   "use strict";
 
@@ -11,6 +11,10 @@
 
   /* What the person opened stays open on the next pair. */
   const kept = { rubric: false, texts: false };
+
+  /* What to send again once the network is back: the button pressed (null for the keyboard), or
+     nothing, as soon as the person changes something: then they are still at work on it. */
+  let unsent;
 
   /* Letters and digits by the place of the key where the layout writes other signs there. */
   function nameOfKey(event) {
@@ -135,9 +139,26 @@
     if (words) words.hidden = !isUnsent;
   }
 
+  function noteUnsent(event) {
+    const isLabel = event.detail.elt === form();
+    unsent = isLabel ? event.detail.requestConfig?.triggeringEvent?.submitter ?? null : undefined;
+  }
+
+  function sendAgain() {
+    const button = unsent;
+    if (button === undefined || !form() || isSending()) return;
+    form().requestSubmit(button?.isConnected ? button : undefined);
+  }
+
   document.addEventListener("keydown", onKey);
   document.addEventListener("change", onChange);
-  document.addEventListener("htmx:beforeRequest", () => tellUnsent(false));
+  document.addEventListener("input", () => { unsent = undefined; });
+  document.addEventListener("htmx:sendError", noteUnsent);
+  window.addEventListener("online", sendAgain);
+  document.addEventListener("htmx:beforeRequest", () => {
+    unsent = undefined;
+    tellUnsent(false);
+  });
   for (const failure of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
     document.addEventListener(failure, () => tellUnsent(true));
   }

@@ -104,6 +104,16 @@ def test_coming_back_late_to_a_free_place_takes_it_again(cast: Cast) -> None:
     assert Claim.objects.get(annotator=cast.ana).state == "held"
 
 
+def test_a_hold_that_ran_out_is_offered_again_while_its_place_is_free(cast: Cast) -> None:
+    seen = [label_next(cast.ana).judgment.pair for _ in range(8)]
+    let_claims_run_out(cast.ana)
+    found = next_pair(cast.ana)
+    assert found
+    assert pair_of(found) not in seen
+    assert label_next(cast.ana).kind == "recorded"
+    assert next_pair(cast.ana) is None
+
+
 def test_pair_of_a_query_never_held_is_refused(cast: Cast) -> None:
     assert send(cast.ana, cast.pairs[0]).kind == "not_held"
     assert not Judgment.objects.exists()

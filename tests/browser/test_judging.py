@@ -172,6 +172,24 @@ def test_a_lost_connection_keeps_the_label_and_says_so(judge: Page) -> None:
     assert Judgment.objects.count() == 1
 
 
+def test_a_label_is_sent_once_the_network_is_back_unless_it_is_being_changed(judge: Page) -> None:
+    judge.context.set_offline(True)
+    press(judge, "2", "A", "U")
+    expect(judge.locator("#not-recorded")).to_be_visible()
+    judge.context.set_offline(False)
+    expect(status(judge)).to_contain_text("Recorded: unsure")
+    judge.context.set_offline(True)
+    press(judge, "1", "A", "Enter")
+    expect(judge.locator("#not-recorded")).to_be_visible()
+    press(judge, "2")
+    judge.context.set_offline(False)
+    judge.wait_for_timeout(300)
+    expect(judge.locator("#not-recorded")).to_be_visible()
+    press(judge, "Enter")
+    expect(status(judge)).to_contain_text("Recorded: 2")
+    assert Judgment.objects.count() == 2
+
+
 def test_a_broken_server_keeps_the_label_and_says_so(judge: Page) -> None:
     judge.route("**/judge/", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
     press(judge, "2", "A", "Enter")

@@ -303,6 +303,17 @@ def test_results_stay_closed_while_a_query_is_held(cast: Cast) -> None:
     assert "You are still judging" in read(log_in(cast.uma))
 
 
+def test_results_stay_closed_when_a_hold_of_theirs_has_run_out(cast: Cast) -> None:
+    compute(cast)
+    take_all_places(cast)
+    own = Claim.objects.filter(annotator=cast.ben).first()
+    assert own
+    own.annotator, own.state = cast.uma, Claim.State.HELD
+    own.expires_at = timezone.now() - timedelta(minutes=1)
+    own.save()
+    assert "You are still judging" in read(log_in(cast.uma))
+
+
 def test_open_calibration_hides_its_own_results_only(cast: Cast) -> None:
     compute(cast)
     take_all_places(cast)
