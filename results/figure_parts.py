@@ -165,13 +165,15 @@ class FinalCounts:
 
 @dataclass(frozen=True, slots=True)
 class TargetOutcome:
-    """The target of agreement with its outcome: `met` is None where nobody has a kappa yet."""
+    """The target of agreement with its outcome: `met` is None where nobody has a kappa yet.
+    `judged` twos have one, of which `failing` miss the target, and `undefined` have none."""
 
     weights: str
     at_least: float
     met: bool | None
     failing: int
     judged: int
+    undefined: int
     queries: Sequence[str]
 
 

@@ -106,6 +106,7 @@ def _read_target(targets: Sequence[Payload]) -> TargetOutcome | None:
             met=row["met"],
             failing=outcomes.count("fail"),
             judged=len(outcomes) - outcomes.count("undefined"),
+            undefined=outcomes.count("undefined"),
             queries=row["queries"][:SHOWN_QUERIES],
         )
     return None

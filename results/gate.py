@@ -10,127 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from results.dropped import judge_dropped_share
+from results.gate_facts import (
+    QUERIES_NEEDED,
+    Facts,
+    Freshness,
+    RoundFacts,
+    TargetFacts,
+    UntoldFacts,
+)
+from results.targets import is_met
 
 State = Literal["green", "warning", "red"]
-Freshness = Literal["missing", "old", "current"]
 
-# Judged queries that a key class needs which names no number itself: below it no interval is
-# computed either.
-QUERIES_NEEDED = 10
 # How far kappa and alpha, and the split rate, may move between the last two calibration rounds.
 MEASURE_MOVES = 0.10
 SPLIT_RATE_MOVES = 0.05
 MOVES = {"kappa": MEASURE_MOVES, "alpha": MEASURE_MOVES, "split_rate": SPLIT_RATE_MOVES}
-
-
-@dataclass(frozen=True, slots=True)
-class ClassFacts:
-    """A query class with its fully judged queries, and the splits of its pairs.
-
-    `minimum` is the number of queries that the study asks for, 0 where it names none.
-    `open_splits` are those without a final label.
-    """
-
-    name: str
-    is_high_risk: bool
-    minimum: int
-    judged: int
-    splits: int
-    open_splits: int
-
-    @property
-    def is_key(self) -> bool:
-        return self.is_high_risk or self.minimum > 0
-
-    @property
-    def needed(self) -> int:
-        return self.minimum or QUERIES_NEEDED
-
-
-@dataclass(frozen=True, slots=True)
-class RoundFacts:
-    """A calibration round with its stored numbers, None where a measure is undefined."""
-
-    name: str
-    numbers: Freshness
-    kappa: float | None = None
-    alpha: float | None = None
-    split_rate: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RubricFacts:
-    """How the labels stand to the newest published version (`number`, None where there is none).
-
-    `other_rounds` are open main and recheck rounds judged under another version, by name with
-    its number; `labels_outside` current labels neither given under it nor carried to it;
-    `finals_concerned` final labels of an earlier version that a later change concerns;
-    `proposals` clauses asked for at adjudication since, by query class.
-    """
-
-    number: int | None
-    has_draft: bool = False
-    other_rounds: Mapping[str, int] = field(default_factory=dict)
-    labels_outside: int = 0
-    labels_carried: int = 0
-    finals_concerned: int = 0
-    proposals: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class UntoldFacts:
-    """A class of which the diagnosis cannot say yet whether it is a hole, with what it rests on
-    and what it lacks: pairs of the class and of others to be labelled by two people or more."""
-
-    name: str
-    pairs: int
-    splits: int
-    more_pairs: int
-    more_rest_pairs: int
-
-
-@dataclass(frozen=True, slots=True)
-class TargetFacts:
-    """Two annotators and the kappa that the study asks of them."""
-
-    a: str
-    b: str
-    value: float | None
-    at_least: float
-    is_reached: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ExportFacts:
-    """An export that was written and looked into: its lines, and what tells of a ranking, by the
-    code of the finding and the line."""
-
-    kind: str
-    lines: int
-    findings: Sequence[tuple[str, int]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """All that the gate looks at. `measured` speaks of what a worker has counted on whole
-    exports, `diagnosed` of the agreement of the current labels; `queries_judged` counts the whole
-    study. `untold` are the classes that may be a hole for all that is known, None where there is
-    no class to look into. `targets` is None where the study has set none."""
-
-    measured: Freshness
-    diagnosed: Freshness
-    queries_judged: int
-    classes: Sequence[ClassFacts]
-    rounds: Sequence[RoundFacts]
-    rubric: RubricFacts
-    holes: Sequence[str]
-    untold: Sequence[UntoldFacts] | None
-    open_ties: int
-    ties: int
-    targets: Sequence[TargetFacts] | None
-    dropped: int
-    dropped_share: float | None
-    exports: Sequence[ExportFacts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +107,12 @@ def judge_queries(facts: Facts) -> Line:
 
 
 def judge_high_risk(facts: Facts) -> Line:
-    """Every split in a class of high risk has a final label."""
+    """Every split in a class of high risk has a final label; nothing judged is nothing reviewed."""
     risky = [one for one in facts.classes if one.is_high_risk]
     if not risky:
         return Line("high_risk", "green", [Finding("no_high_risk")])
+    if not facts.is_judged:
+        return Line("high_risk", "red", [Finding("nothing_judged")])
     left = [one for one in risky if one.open_splits]
     return Line(
         "high_risk",
@@ -315,7 +212,9 @@ def _tell_untold(one: UntoldFacts) -> Finding:
 
 
 def judge_ties(facts: Facts) -> Line:
-    """Every tie has a final label."""
+    """Every tie has a final label. Without any label there is nothing to tell that by."""
+    if not facts.is_judged:
+        return Line("ties", "red", [Finding("nothing_judged")])
     values = {"count": facts.open_ties, "ties": facts.ties}
     if facts.open_ties:
         return Line("ties", "red", [Finding("ties_open", values)])
@@ -330,9 +229,9 @@ def judge_targets(facts: Facts) -> Line:
         return Line("targets", "red", [Finding("no_target")])
     if not facts.targets:
         return Line("targets", "red", [Finding("nobody_compared")])
-    missed = [one for one in facts.targets if not one.is_reached]
-    if missed:
-        return Line("targets", "red", [_tell_target(one) for one in missed])
+    if not is_met([one.outcome for one in facts.targets]):
+        missed = [_tell_target(one) for one in facts.targets if one.outcome != "pass"]
+        return Line("targets", "red", missed)
     lowest = min(facts.targets, key=lambda one: one.value or 0.0)
     values = {**_tell_target(lowest).values, "count": len(facts.targets)}
     return Line("targets", "green", [Finding("targets_reached", values)])

@@ -33,16 +33,17 @@ SENTENCES = {
     "not_diagnosed": COMPUTE,
     "diagnosed_before": COMPUTE_ANEW,
     "enough": _("%(class)s: %(judged)s judged of %(needed)s needed."),
-    "too_few": _("%(class)s: only %(judged)s judged of %(needed)s needed."),
+    "too_few": _("%(class)s: %(judged)s judged of %(needed)s needed."),
     "enough_in_all": _(
         "No class is of high risk or names a number of queries, so the whole study counts: "
         "%(judged)s judged of %(needed)s needed."
     ),
     "too_few_in_all": _(
-        "No class is of high risk or names a number of queries, so the whole study counts: only "
+        "No class is of high risk or names a number of queries, so the whole study counts: "
         "%(judged)s judged of %(needed)s needed."
     ),
     "no_high_risk": _("No class is marked as high risk."),
+    "nothing_judged": _("Nothing is judged yet."),
     "splits_open": _("%(class)s: %(open)s of %(splits)s splits have no final label."),
     "splits_reviewed": _("%(class)s: all %(splits)s splits have a final label."),
     "ties_open": ngettext_lazy(

@@ -3,11 +3,12 @@
 Pure, so that a page can judge stored numbers by a target that was set after them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Weights = Literal["nominal", "linear", "quadratic"]
+Outcome = Literal["pass", "fail", "undefined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +25,39 @@ def judge_targets(
     """The key `targets` of a report: one entry for the target, none without one.
 
     Each two people who share a pair `pass` or `fail`, or are `undefined` where their kappa is;
-    `met` is None where nobody has a kappa. `queries` are those on which two who fail differ most,
+    `met` is what `is_met` says of them. `queries` are those on which two who fail differ most,
     the most frequent of them first.
     """
     if target is None:
         return []
     pairs = [_judge_pair(row, target) for row in kappas if row["pairs"]]
-    outcomes = {row["outcome"] for row in pairs}
     return [
         {
             "measure": "cohen_kappa",
             "weights": target.weights,
             "at_least": target.at_least,
-            "met": None if outcomes <= {"undefined"} else "fail" not in outcomes,
+            "met": is_met([row["outcome"] for row in pairs]),
             "pairs": pairs,
             "queries": _list_queries(pairs),
         }
     ]
 
 
+def is_met(outcomes: Collection[Outcome]) -> bool | None:
+    """Whether every two people pass: not while one kappa is undefined. None where nobody has one.
+
+    Page, report and release gate all ask this.
+    """
+    if set(outcomes) <= {"undefined"}:
+        return None
+    return set(outcomes) == {"pass"}
+
+
 def _judge_pair(row: Mapping[str, Any], target: Target) -> dict[str, Any]:
     value = row[target.weights]
-    reached = "undefined" if value is None else "pass" if value >= target.at_least else "fail"
+    reached: Outcome = "undefined"
+    if value is not None:
+        reached = "pass" if value >= target.at_least else "fail"
     return {
         "a": row["a"],
         "b": row["b"],

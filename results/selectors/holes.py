@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from results.gate import UntoldFacts
+from results.gate_facts import UntoldFacts
 from results.models import AgreementReport
 from results.selectors.reports import REPORT_FORMAT
 from results.services.scopes import Scope

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from results.gate import Freshness
+from results.gate_facts import Freshness
 from results.models import ReleaseReport
 from results.selectors.changes import count_class_changes, count_label_changes
 from results.selectors.final_labels import count_final_changes

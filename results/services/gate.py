@@ -13,18 +13,15 @@ from django.db.models import Exists, OuterRef
 
 from annotation.models import CarriedLabel
 from annotation.usage import list_current_labels
-from results.gate import (
+from results.gate import Line, is_open, judge_gate, list_red
+from results.gate_facts import (
     ClassFacts,
     ExportFacts,
     Facts,
     Freshness,
-    Line,
     RoundFacts,
     RubricFacts,
     TargetFacts,
-    is_open,
-    judge_gate,
-    list_red,
 )
 from results.gate_wording import say
 from results.models import AgreementReport
@@ -169,6 +166,7 @@ def collect_facts(study: Study) -> Facts:
     return Facts(
         measured=tell_freshness(study, release),
         diagnosed=_tell_report(report),
+        is_judged=list_current_labels(study).filter(annotator__is_machine=False).exists(),
         queries_judged=counted["counts"].get("queries_exported", 0),
         classes=_read_classes(study, counted, contested),
         rounds=[_read_round(round) for round in list_last_calibrations(study)],
@@ -297,7 +295,7 @@ def _read_targets(study: Study, report: AgreementReport | None) -> list[TargetFa
             b=row["b"],
             value=row["value"],
             at_least=judged["at_least"],
-            is_reached=row["outcome"] == "pass",
+            outcome=row["outcome"],
         )
         for judged in judge_targets(kappas, target)
         for row in judged["pairs"]

@@ -15,6 +15,7 @@ PURE = [
     "annotation.shuffle",
     "results.consensus",
     "results.gate",
+    "results.gate_facts",
     "results.inspection",
     "results.statistics.report",
     "studies.formats",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from results.gate import (
-    KEYS,
+from results.gate import KEYS, is_open, judge_gate, list_red
+from results.gate_facts import (
     ClassFacts,
     ExportFacts,
     Facts,
@@ -14,9 +14,6 @@ from results.gate import (
     RubricFacts,
     TargetFacts,
     UntoldFacts,
-    is_open,
-    judge_gate,
-    list_red,
 )
 from results.gate_wording import TITLES, say
 
@@ -30,6 +27,7 @@ LITTLE = UntoldFacts("other", pairs=9, splits=2, more_pairs=30, more_rest_pairs=
 GREEN = Facts(
     measured="current",
     diagnosed="current",
+    is_judged=True,
     queries_judged=13,
     classes=[POLICY, HOW_TO, OTHER],
     rounds=[FIRST, SECOND],
@@ -38,7 +36,7 @@ GREEN = Facts(
     untold=(),
     open_ties=0,
     ties=3,
-    targets=[TargetFacts("ana", "ben", 0.71, 0.7, is_reached=True)],
+    targets=[TargetFacts("ana", "ben", 0.71, 0.7, "pass")],
     dropped=1,
     dropped_share=0.049,
     exports=[ExportFacts("consensus-qrels", 40)],
@@ -69,12 +67,22 @@ RED = [
     ({"targets": None}, "targets", "no_target"),
     ({"targets": []}, "targets", "nobody_compared"),
     (
-        {"targets": [TargetFacts("ana", "ben", 0.69, 0.7, is_reached=False)]},
+        {"targets": [TargetFacts("ana", "ben", 0.69, 0.7, "fail")]},
         "targets",
         "target_missed",
     ),
     (
-        {"targets": [TargetFacts("ana", "ben", None, 0.7, is_reached=False)]},
+        {"targets": [TargetFacts("ana", "ben", None, 0.7, "undefined")]},
+        "targets",
+        "target_undefined",
+    ),
+    (
+        {
+            "targets": [
+                TargetFacts("ana", "ben", 0.71, 0.7, "pass"),
+                TargetFacts("ana", "cas", None, 0.7, "undefined"),
+            ]
+        },
         "targets",
         "target_undefined",
     ),

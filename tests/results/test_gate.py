@@ -61,7 +61,10 @@ def test_no_hole_is_open_once_every_class_has_a_verdict(study: Study) -> None:
 
 def test_nothing_is_green_before_anything_was_computed(cast: Cast) -> None:
     green = {key for key, state in list_states(cast.study).items() if state == "green"}
-    assert green == {"high_risk", "ties", "rubric"}
+    assert green == {"high_risk", "rubric"}
+    assert list_codes(cast.study, "ties") == {"nothing_judged"}
+    QueryClass.objects.filter(name="procedural").update(is_high_risk=True)
+    assert list_codes(cast.study, "high_risk") == {"nothing_judged"}
 
 
 def test_too_few_judged_queries_of_a_class(study: Study) -> None:

@@ -40,6 +40,13 @@ def test_nobody_to_measure_is_neither_met_nor_missed() -> None:
     assert judge_targets([kappa("a", "b", 0.1)], None) == []
 
 
+def test_target_is_not_met_while_the_kappa_of_any_two_is_undefined() -> None:
+    rows = [kappa("a", "b", 0.9), kappa("a", "c", None)]
+    (found,) = judge_targets(rows, Target("quadratic", 0.7))
+    assert [row["outcome"] for row in found["pairs"]] == ["pass", "undefined"]
+    assert found["met"] is False
+
+
 def test_admin_sets_a_target_and_the_stored_numbers_are_judged_by_it(cast: Cast) -> None:
     label_cast(cast)
     run_agreement(cast.study, scope=Scope())
