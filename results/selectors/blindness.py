@@ -8,6 +8,9 @@ from django.utils import timezone
 from annotation.models import Claim
 from studies.models import Member, Pair, Role, Round, RoundQuery
 
+# Rounds that give pairs back to who has labelled them before.
+GIVING_BACK = (Round.Kind.RELABEL, Round.Kind.RECHECK)
+
 
 def list_unfinished_rounds(member: Member) -> list[str]:
     """Names of the open rounds in which this member, as an annotator, holds a query or could
@@ -46,15 +49,21 @@ def _with_a_free_place(queries: QuerySet[RoundQuery], own: QuerySet[Claim]) -> Q
 def find_blinding_rounds(member: Member, shown: Collection[Round]) -> list[str]:
     """Names of the unfinished rounds for whose sake these rounds' results stay hidden.
 
-    A relabel round asks for the same pairs again, so it hides the results of every round.
+    A relabel or recheck round asks for the same pairs again, so it hides the results of every
+    round. A main round hides, beside its own, those of other rounds that hold a query of it; a
+    calibration is compared by everybody before the main round begins, and stays open to them.
     """
     unfinished = list_unfinished_rounds(member)
     if not unfinished:
         return []
-    names = {round.name for round in shown}
-    relabel = set(
-        Round.objects.filter(
-            study=member.study_id, kind=Round.Kind.RELABEL, name__in=unfinished
-        ).values_list("name", flat=True)
+    compared = [round for round in shown if round.kind != Round.Kind.CALIBRATION]
+    again = RoundQuery.objects.filter(round__in=compared, query=OuterRef("query"))
+    shared = RoundQuery.objects.filter(Exists(again), round=OuterRef("pk"))
+    blinding = Round.objects.filter(
+        Q(pk__in=[round.pk for round in shown])
+        | Q(kind__in=GIVING_BACK)
+        | Q(Exists(shared), kind=Round.Kind.MAIN),
+        study=member.study_id,
+        name__in=unfinished,
     )
-    return [name for name in unfinished if name in names or name in relabel]
+    return list(blinding.order_by("position", "pk").values_list("name", flat=True))

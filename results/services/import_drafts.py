@@ -19,6 +19,7 @@ from django.db import transaction
 
 from annotation.services.imports import JudgmentOptions, add_judgments
 from results.selectors.blindness import list_unfinished_rounds
+from results.services.final_label_imports import KIND as FINAL_LABELS
 from results.services.imports import Collected, describe_known
 from studies.formats.archives import Bounds, check_compressed, unpack_archive
 from studies.formats.placing import FOLDERS, name_meaning, place_file
@@ -211,6 +212,7 @@ def import_into(
     for note in unpacked.notes:
         plan.report.note(note.file, note.text)
     leave_out_people(plan)
+    refuse_labels_of_judges(draft, plan, files.labels)
     then = WithLabels(draft, files.labels, progress)
     return import_study(
         plan,
@@ -231,8 +233,6 @@ class WithLabels:
         self.progress = progress
 
     def __call__(self, study: Study, plan: StudyPlan, *, created: bool) -> None:
-        if self.refuse_from_judges(study, plan):
-            return
         Collected(self.draft.created_by, self.progress, keep_source=False)(
             study, plan, created=created
         )
@@ -254,20 +254,30 @@ class WithLabels:
             progress=self.progress,
         )
 
-    def refuse_from_judges(self, study: Study, plan: StudyPlan) -> bool:
-        """Refuse files of labels from who is still to judge here: which lines are new, the same or
-        otherwise in the study would tell them what others said."""
-        member = Member.objects.filter(study=study, user=self.draft.created_by).first()
-        rounds = list_unfinished_rounds(member) if member else []
-        given = (plan.folder.judgments, plan.folder.final_labels, self.labels)
-        files = [path for path in given if path is not None]
-        for path in files if rounds else []:
-            reason = (
-                f"you still judge in the round {rounds[0]}, and what is in the study already would "
-                "tell you others' labels; let somebody import it who does not"
-            )
-            plan.report.refuse("judgments", path.name, None, reason)
-        return bool(rounds and files)
+
+def refuse_labels_of_judges(draft: ImportDraft, plan: StudyPlan, labels: Path | None) -> None:
+    """Refuse every file of labels (others', final or established ones) from who is still to judge
+    here, and take it out of the plan: which lines are new, the same or otherwise in the study
+    would tell them what others said."""
+    member = Member.objects.filter(study=draft.study, user=draft.created_by).first()
+    rounds = list_unfinished_rounds(member) if member else []
+    if not rounds:
+        return
+    folder = plan.folder
+    given = {
+        "judgments": (folder.judgments, labels),
+        FINAL_LABELS: (folder.final_labels,),
+        "controls": (folder.controls,),
+    }
+    reason = (
+        f"you still judge in the round {rounds[0]}, and what is in the study already would "
+        "tell you others' labels; let somebody import it who does not"
+    )
+    for kind, paths in given.items():
+        for path in filter(None, paths):
+            plan.report.refuse(kind, path.name, None, reason)
+    plan.folder = replace(folder, judgments=None, final_labels=None, controls=None)
+    plan.controls = []
 
 
 def leave_out_people(plan: StudyPlan) -> None:

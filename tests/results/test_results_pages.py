@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
@@ -16,10 +17,13 @@ from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Job, Round
 from studies.services.jobs import run_job
+from studies.services.rounds import close_round
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
 from tests.results.labelled import add_pairs, label, label_cast
+from tests.site.addresses import ask, fill_in, watch_parameters
+from tests.site.test_permissions import MATRIX
 
 URL = "/studies/alpha/results/"
 PAGES = [URL, *(f"{URL}{tab}/" for tab in ("agreement", "splits", "queries", "people"))]
@@ -326,12 +330,59 @@ def test_open_calibration_hides_its_own_results_only(cast: Cast) -> None:
     assert "its numbers come once it is closed" in told.content.decode()
 
 
-def test_relabel_to_do_hides_every_result(cast: Cast) -> None:
+def list_scoped_addresses(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses of results that take a scope."""
+    client, parameters = log_in(cast.lia), watch_parameters(monkeypatch)
+    scoped = []
+    for name, (path, method, allowed) in MATRIX.items():
+        if name.startswith("results:") and method == "get" and "lia" in allowed:
+            url = fill_in(cast, path).partition("?")[0]
+            parameters.clear()
+            ask(client, f"{url}?something=else")
+            if "round" in parameters:
+                scoped.append(url)
+    assert len(scoped) >= 9
+    return scoped
+
+
+@pytest.mark.parametrize("kind", [Round.Kind.RELABEL, Round.Kind.RECHECK])
+def test_pairs_given_back_hide_every_result(
+    cast: Cast, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compute(cast)
     take_all_places(cast)
-    relabel = make.make_round(cast.study, "relabel-1", kind=Round.Kind.RELABEL)
-    make.RoundQuery.objects.create(round=relabel, query=cast.pairs[0].query, annotators=None)
-    assert "relabel-1" in read(log_in(cast.uma))
+    run_agreement(cast.study, scope=Scope(round="main"))
+    scoped, client = list_scoped_addresses(cast, monkeypatch), log_in(cast.uma)
+    scopes = ("", "?round=main", "?rubric=1", "?round=main&annotator=ana")
+    urls = [url + scope for url in scoped for scope in scopes]
+    again = make.make_round(cast.study, "again-1", kind=kind, position=1)
+    make.RoundQuery.objects.create(round=again, query=cast.pairs[0].query, annotators=None)
+    told = {url: client.get(url) for url in urls}
+    assert [url for url, page in told.items() if is_shown(page, "again-1")] == []
+    close_round(round=again, user=None)
+    assert not is_hidden(client.get(f"{URL}splits/pairs.csv?round=main"))
+
+
+def is_shown(page: HttpResponse, round_name: str) -> bool:
+    return not is_hidden(page) or round_name not in page.content.decode()
+
+
+def is_hidden(page: HttpResponse) -> bool:
+    return page.status_code == 409 or (
+        not page.streaming and "You are still judging" in page.content.decode()
+    )
+
+
+def test_main_round_to_do_hides_the_rounds_that_hold_its_queries(cast: Cast) -> None:
+    compute(cast)
+    later = make.make_round(cast.study, "recheck-2", kind=Round.Kind.RECHECK, position=1)
+    client, url = log_in(cast.uma), f"{URL}splits/pairs.csv?round=recheck-2"
+    assert client.get(url).status_code == 200
+    make.RoundQuery.objects.create(round=later, query=cast.pairs[0].query, annotators=1)
+    close_round(round=later, user=None)
+    refused = client.get(url)
+    assert refused.status_code == 409
+    assert "blind in: main." in refused.content.decode()
 
 
 @pytest.mark.parametrize("url", PAGES)

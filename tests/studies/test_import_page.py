@@ -6,6 +6,7 @@ from django.test import Client
 from annotation.models import Judgment
 from studies.models import (
     Action,
+    ControlPair,
     ImportDraft,
     Member,
     Pair,
@@ -206,13 +207,32 @@ def test_a_shallower_pool_is_refused(help_study: Study, admin: Client) -> None:
     assert "never taken away" in response.content.decode()
 
 
-def test_who_still_judges_learns_no_label_by_guessing_in_a_file(cast: Cast) -> None:
+GUESSES = {
+    "controls.csv": "query_id,doc_id,grade,decided_by\nq1,q1-d1,2,recency\n",
+    "judgments.csv": (
+        "query_id,doc_id,annotator,relevance,decided_by,round\nq1,q1-d1,ana,2,recency,main\n"
+    ),
+    "final_labels.csv": "query_id,doc_id,grade,reason\nq1,q1-d1,2,guessed\n",
+}
+
+
+@pytest.mark.parametrize("form", ["judgments", *GUESSES, "study.zip"])
+def test_who_still_judges_learns_no_label_by_guessing_in_a_file(cast: Cast, form: str) -> None:
     make.make_judgment(cast.main, cast.pairs[0], cast.ana, 0, decided_by="recency")
+    make.make_final_label(cast.pairs[0], 1, by=cast.ada)
+    ControlPair.objects.create(pair=cast.pairs[0], grade=0, decided_by="authority")
     cast.ben.roles = ["annotator", "admin"]
     cast.ben.save()
-    guess = "query_id,doc_id,annotator,relevance,decided_by\nq1,q1-d1,ana,2,recency\n"
-    client, labels = log_in(cast.ben), upload("labels.csv", guess)
-    draft = upload_and_read(client, cast.study, judgments=labels, round="main")
-    page = client.get(f"/studies/alpha/import/{draft.public_id}/").content.decode()
-    assert "you still judge in the round main" in page
-    assert "ana&#x27;s label" not in page
+    client = log_in(cast.ben)
+    fields = {"study_files": upload(form, GUESSES.get(form, ""))}
+    if form == "judgments":
+        fields = {"judgments": upload("labels.csv", GUESSES["judgments.csv"]), "round": "main"}
+    elif form == "study.zip":
+        fields = {"study_files": upload(form, zipped(GUESSES))}
+    draft = upload_and_read(client, cast.study, **fields)
+    told = list_reasons(draft)
+    assert len(told) == (3 if form == "study.zip" else 1)
+    assert all("you still judge in the round main" in reason for reason in told)
+    for kind in {"controls", "judgments", "final labels"} & set(draft.report["counts"]):
+        counts = draft.report["counts"][kind]
+        assert (counts["new"], counts["same"], counts["conflicting"]) == (0, 0, 0)
