@@ -152,7 +152,7 @@ def find_cause(study: Study, key: str, finding: Finding, *, is_admin: bool) -> s
         case "draft_open":
             return _link(study, "rubric:draft" if is_admin else "rubric:page")
         case "too_few_rounds":
-            return _link(study, "annotation:plan" if is_admin else "annotation:progress")
+            return _link(study, "results:rounds")
         case "moved" | "steady" | "undefined":
             return _link(study, "results:overview", {"round": values["to"]})
         case "round_not_measured" | "round_measured_before":

@@ -2,38 +2,50 @@
 
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db import connection
 
 from results.gate_facts import Freshness
 from results.models import ReleaseReport
 from results.selectors.changes import count_class_changes, count_label_changes
 from results.selectors.final_labels import count_final_changes
+from results.selectors.labels import PLANNED_ANNOTATORS
 from results.services.scopes import Scope
-from studies.models import Job, RoundQuery, RubricVersion, Run, Study
+from studies.models import Job, RubricVersion, Run, Study
 
 COMPUTE_RELEASE = "results.compute_release"
 # Raised whenever the payload changes: reports of an earlier format are as good as none.
 RELEASE_FORMAT = 3
 
+PLAN_STAMP = f"""
+WITH {PLANNED_ANNOTATORS}
+SELECT count(*) || ':' || coalesce(sum(hashint8extended(query_id, annotators)), 0) FROM planned
+"""  # noqa: S608 - put together from constants
+
 
 def read_basis(study: Study) -> dict[str, Any]:
-    """All that the numbers of a release rest on, as counts that change whenever it does."""
-    plan = RoundQuery.objects.filter(round__study=study).aggregate(
-        queries=Count("pk"), annotators=Sum("annotators")
-    )
+    """All that the numbers of a release rest on, as counts and stamps that change whenever it
+    does."""
     published = RubricVersion.objects.filter(study=study, published_at__isnull=False)
     return {
         "labels": count_label_changes(study, Scope()),
         "classes": count_class_changes(study),
         "final_labels": count_final_changes(study),
         "pairs": study.pairs.count(),
-        "plan": [plan["queries"], plan["annotators"]],
-        "annotators": study.members.filter(is_active=True, is_machine=False).count(),
+        "plan": stamp_plan(study),
         "runs": Run.objects.filter(study=study).count(),
         "rubric": published.order_by("-number").values_list("number", flat=True).first(),
         "consensus": [str(study.consensus), study.minimum_votes],
         "depth": study.depth,
     }
+
+
+def stamp_plan(study: Study) -> str:
+    """Changes when a query joins or leaves the main rounds, or is for another number of
+    annotators: where it is for all of them, when somebody joins or leaves the round's team."""
+    with connection.cursor() as cursor:
+        cursor.execute(PLAN_STAMP, {"study": study.pk})
+        (stamp,) = cursor.fetchone()
+    return str(stamp)
 
 
 def get_release_report(study: Study) -> ReleaseReport | None:

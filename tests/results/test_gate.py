@@ -84,6 +84,33 @@ def test_a_new_label_makes_old_what_was_counted_and_computing_anew_sets_it_right
     assert list_states(study) == GREEN
 
 
+def test_a_plan_for_others_makes_old_what_was_counted(cast: Cast, study: Study) -> None:
+    first, second, _ = cast.main.round_queries.order_by("pk")
+    for query, annotators in ((first, 3), (second, 1)):  # as many in all as before
+        query.annotators = annotators
+        query.save()
+    assert list_codes(study, "queries") == {"measured_before"}
+    compute(study)
+    assert list_codes(study, "queries") == {"too_few"}
+
+
+def test_who_joins_or_leaves_a_team_that_all_of_a_round_is_for_makes_old_what_was_counted(
+    cast: Cast, study: Study
+) -> None:
+    cast.main.closed_at = None
+    cast.main.save()
+    cast.main.round_queries.update(annotators=None)
+    cast.uma.roles = ["lead"]
+    cast.uma.save()
+    compute(study)
+    assert list_states(study) == GREEN
+    cast.uma.roles = ["lead", "annotator"]
+    cast.uma.save()
+    told = describe_json(study, "consensus-qrels")
+    assert (told["gate_state"], told["counts"]["queries_exported"]) == ("red", 0)
+    assert list_codes(study, "queries") == {"measured_before"}
+
+
 def test_a_split_of_high_risk_without_a_final_label(cast: Cast, study: Study) -> None:
     judge(cast.main, cast.pairs, cast.uma, [2, 2, *LIKE_BEN[2:]])
     compute(study)

@@ -88,7 +88,10 @@ def test_a_line_whose_numbers_are_old_is_to_be_computed_and_not_red(
 def test_a_worker_computes_all_that_the_checklist_rests_on(cast: Cast, lead: Client) -> None:
     judge(cast.main, cast.pairs, cast.ana, [1] * 9)
     judge(cast.main, cast.pairs, cast.ben, [1] * 9)
-    assert "Nothing has been counted yet" in read(lead, GATE)
+    page = read(lead, GATE)
+    assert "Nothing has been counted yet" in page
+    # Calibrations are opened where they are compared, by leads too.
+    assert re.search(r'there are 0\.</span> <a href="/studies/alpha/results/rounds/">', page)
     response = lead.post(f"{GATE}compute/")
     assert (response.status_code, response.url) == (302, GATE)
     kinds = set(Job.objects.values_list("kind", flat=True))
