@@ -30,7 +30,8 @@ class LoadRow:
 
 @dataclass(frozen=True, slots=True)
 class RecheckPage:
-    """Counts as texts; `can_open` is false where no pair would be given back."""
+    """Counts as texts; `can_open` is false where no pair would be given back, `can_carry` where
+    no label would be carried forward even if those were kept whose annotator cannot judge."""
 
     study: Study
     number: int
@@ -49,10 +50,15 @@ class RecheckPage:
     valid: int
     can_open: bool
     can_carry: bool
+    keeps_not_asked: bool
 
 
 def show_recheck(
-    study: Study, version: RubricVersion, chosen: Collection[str] | None
+    study: Study,
+    version: RubricVersion,
+    chosen: Collection[str] | None,
+    *,
+    keep_not_asked: bool = False,
 ) -> RecheckPage:
     found = find_touched(study, version, chosen=chosen)
     numbers = study.rubric_versions.filter(published_at__isnull=False, number__gt=1)
@@ -69,11 +75,12 @@ def show_recheck(
         untouched=as_count(len(found.untouched)),
         kept=as_count(len(found.kept)),
         examples=found.examples,
-        not_asked=found.not_asked,
+        not_asked=len(found.not_asked),
         given_back=found.given_back,
         valid=found.valid,
         can_open=bool(found.back),
-        can_carry=bool(found.untouched),
+        can_carry=bool(found.untouched or found.kept or found.not_asked),
+        keeps_not_asked=keep_not_asked,
     )
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Greatest
 from annotation.models import RoundAssignment
 from annotation.usage import list_current_labels
 from results.selectors.gaps import read_gaps
-from studies.models import Role, Study
+from studies.models import Role, Round, Study
 from studies.rubric_diff import NO_GAP, LabelFacts
 
 
@@ -19,8 +19,8 @@ class CurrentLabel:
     under, by being given under it or carried to it.
 
     `can_be_asked` says that its annotator can judge the pair again; `is_given_back` that an open
-    round asks them to already. `texts` are what an example in a rubric may call query and
-    document by.
+    recheck asks them to already (a relabel round does not: it repeats the old rule). `texts` are
+    what an example in a rubric may call query and document by.
     """
 
     key: int
@@ -38,7 +38,10 @@ def stream_current_labels(study: Study, *, up_to: int) -> Iterator[CurrentLabel]
     """People's current labels that were given under version `up_to` or an earlier one."""
     gaps = read_gaps(study)
     assigned = RoundAssignment.objects.filter(
-        pair=OuterRef("pair"), annotator=OuterRef("annotator"), round__closed_at__isnull=True
+        pair=OuterRef("pair"),
+        annotator=OuterRef("annotator"),
+        round__kind=Round.Kind.RECHECK,
+        round__closed_at__isnull=True,
     ).exclude(round=OuterRef("round"))
     carried = Max(
         "carried__rubric_version__number", filter=Q(carried__rubric_version__number__lte=up_to)

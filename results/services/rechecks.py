@@ -45,10 +45,10 @@ class TouchedBy:
 class Touched:
     """What the changes up to a version touch, and what becomes of every current label.
 
-    `back` go back to their annotators, `untouched` and `kept` are carried forward, `not_asked`
-    are touched but their annotator cannot judge again, `given_back` are in an open round already,
-    `valid` were given under the version or carried to it before, `examples` are touched but
-    stand in the rubric as an example.
+    `back` go back to their annotators, `untouched` and `kept` (keys) are carried forward,
+    `not_asked` (keys) are touched but their annotator cannot judge again, `given_back` are in an
+    open recheck already, `valid` were given under the version or carried to it before, `examples`
+    are those kept because their pair stands in the rubric as an example.
     """
 
     version: RubricVersion
@@ -56,7 +56,7 @@ class Touched:
     back: list[CurrentLabel] = field(default_factory=list)
     untouched: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
-    not_asked: int = 0
+    not_asked: list[int] = field(default_factory=list)
     given_back: int = 0
     valid: int = 0
     examples: int = 0
@@ -120,7 +120,7 @@ def _sort_label(
         found.examples += 1
         found.kept.append(label.key)
     elif not label.can_be_asked:
-        found.not_asked += 1
+        found.not_asked.append(label.key)
     else:
         found.back.append(label)
 
@@ -148,16 +148,20 @@ def measure_seconds(study: Study) -> float:
 
 @transaction.atomic
 def open_recheck(
-    *, study: Study, version: RubricVersion, by: Member, chosen: Collection[str] | None = None
+    *,
+    study: Study,
+    version: RubricVersion,
+    by: Member,
+    chosen: Collection[str] | None = None,
+    keep_not_asked: bool = False,
 ) -> Round:
     """Open a round that gives the touched labels' pairs back to their annotators, and carry the
-    other labels forward.
+    other labels forward; with `keep_not_asked` those of people who cannot judge again too.
 
     One at a time in a study, so that of two clicks the second finds nothing left to open.
     Raises RecheckRefused where there is nothing to give back.
     """
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    found = find_touched(study, version, chosen=chosen)
+    found = _lock_touched(study, version, chosen=chosen, keep_not_asked=keep_not_asked)
     if not found.back:
         raise RecheckRefused(_("There is no pair to give back: no round was opened."))
     round = add_round(
@@ -210,12 +214,34 @@ def carry_forward(found: Touched, *, by: Member) -> int:
 
 
 @transaction.atomic
-def carry_all_untouched(*, study: Study, version: RubricVersion, by: Member) -> int:
-    """Carry forward what no change concerns, without opening a round; returns how many labels."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    found = find_touched(study, version)
-    found.kept = []
+def carry_without_round(
+    *,
+    study: Study,
+    version: RubricVersion,
+    by: Member,
+    chosen: Collection[str] | None = None,
+    keep_not_asked: bool = False,
+) -> int:
+    """Carry forward what `open_recheck` would, without opening a round: labels that would go back
+    stay as they are. Returns how many were carried."""
+    found = _lock_touched(study, version, chosen=chosen, keep_not_asked=keep_not_asked)
     return carry_forward(found, by=by)
+
+
+def _lock_touched(
+    study: Study,
+    version: RubricVersion,
+    *,
+    chosen: Collection[str] | None,
+    keep_not_asked: bool,
+) -> Touched:
+    """What the changes touch, until the transaction ends in nobody else's hands."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    found = find_touched(study, version, chosen=chosen)
+    if keep_not_asked:
+        found.kept += found.not_asked
+        found.not_asked = []
+    return found
 
 
 def compare_with_earlier(

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results.recheck_contexts import show_recheck
-from results.services.rechecks import RecheckRefused, carry_all_untouched, open_recheck
+from results.services.rechecks import RecheckRefused, carry_without_round, open_recheck
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Role, RubricVersion
 from studies.numbers import read_number
@@ -34,7 +34,11 @@ def open_round(request: HttpRequest, slug: str) -> HttpResponse:
         return render_recheck(request, access, version, request.POST, status=CONFLICT)
     try:
         opened = open_recheck(
-            study=access.study, version=version, by=access.member, chosen=read_chosen(request.POST)
+            study=access.study,
+            version=version,
+            by=access.member,
+            chosen=read_chosen(request.POST),
+            keep_not_asked="keep_not_asked" in request.POST,
         )
     except RecheckRefused as refusal:
         return render_recheck(
@@ -51,12 +55,18 @@ def open_round(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def carry(request: HttpRequest, slug: str) -> HttpResponse:
-    """Carry forward what no change concerns, without opening a round."""
+    """Carry forward what no change concerns and what is kept, without opening a round."""
     access = get_study_for_role(request, slug, Role.ADMIN)
     version = find_version(access, request.POST)
     count = 0
     if version is not None:
-        count = carry_all_untouched(study=access.study, version=version, by=access.member)
+        count = carry_without_round(
+            study=access.study,
+            version=version,
+            by=access.member,
+            chosen=read_chosen(request.POST),
+            keep_not_asked="keep_not_asked" in request.POST,
+        )
     if version is None or not count:
         problem = _("There is no label to carry forward. Nothing was changed.")
         return render_recheck(
@@ -65,8 +75,8 @@ def carry(request: HttpRequest, slug: str) -> HttpResponse:
     messages.success(
         request,
         ngettext(
-            "%(count)d label counts under rubric %(number)d too, unchanged by it.",
-            "%(count)d labels count under rubric %(number)d too, unchanged by it.",
+            "%(count)d label counts under rubric %(number)d too.",
+            "%(count)d labels count under rubric %(number)d too.",
             count,
         )
         % {"count": count, "number": version.number},
@@ -103,6 +113,8 @@ def render_recheck(
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    page = show_recheck(access.study, version, read_chosen(data)) if version else None
+    page = version and show_recheck(
+        access.study, version, read_chosen(data), keep_not_asked="keep_not_asked" in data
+    )
     context = {"study": access.study, "page": page, "problem": problem}
     return render(request, "results/recheck.html", context, status=status)

@@ -12,6 +12,7 @@ from annotation.models import CarriedLabel, Claim, Judgment, RoundAssignment
 from annotation.services.claims import reopen_grown_claims
 from results.models import Cause, ClauseProposal, FinalLabel
 from results.services.final_rechecks import find_concerned_finals
+from results.services.gate import read_rubric_facts
 from results.services.rechecks import find_touched, open_recheck
 from results.services.revision import account_for_revision
 from results.services.scopes import Comparison
@@ -274,7 +275,7 @@ def test_labels_whose_annotator_cannot_judge_are_counted_not_carried(
             make.make_judgment(cast.main, pair, member, 0, source="import")
     Member.objects.filter(pk=cast.ben.pk).update(is_active=False)
     found = find_touched(cast.study, second)
-    assert (len(found.back), found.not_asked, len(found.untouched)) == (3, 6, 13)
+    assert (len(found.back), len(found.not_asked), len(found.untouched)) == (3, 6, 13)
 
 
 def test_a_pair_that_is_an_example_of_the_rubric_is_not_given_back(
@@ -291,6 +292,8 @@ def test_a_pair_that_is_an_example_of_the_rubric_is_not_given_back(
     found = find_touched(cast.study, third)
     assert pair.pk not in {label.pair for label in found.back}
     assert found.examples == 2
+    log_in(cast.max).post(RECHECK + "carry/", {"to": "3"})
+    assert CarriedLabel.objects.filter(judgment__pair=pair, why="kept").count() == 2
 
 
 def test_untouched_labels_can_be_carried_without_a_round(cast: Cast) -> None:
@@ -302,6 +305,63 @@ def test_untouched_labels_can_be_carried_without_a_round(cast: Cast) -> None:
     assert CarriedLabel.objects.count() == 18
     assert admin.post(RECHECK + "carry/", {"to": "2"}).status_code == 409
     assert find_touched(cast.study, cast.study.rubric_versions.get(number=2)).valid == 18
+
+
+def count_outside(cast: Cast) -> int:
+    """Labels that the gate finds neither given under the newest version nor carried to it."""
+    return read_rubric_facts(cast.study).labels_outside
+
+
+def test_labels_that_an_admin_keeps_are_carried_without_a_round(
+    cast: Cast, second: RubricVersion
+) -> None:
+    admin = log_in(cast.max)
+    page = admin.get(RECHECK, {"to": "2", "chosen": "1"})
+    form = read_forms(page)["recheck-form"]
+    assert (page.context["page"].can_open, page.context["page"].can_carry) == (False, True)
+    assert admin.post(RECHECK + "open/", form.fields).status_code == 409
+    assert admin.post(RECHECK + "carry/", form.fields).status_code == 302
+    assert CarriedLabel.objects.filter(why="kept", by=cast.max).count() == 6
+    told = Action.objects.get(name="labels.carried").data
+    assert (told["untouched"], told["kept"], count_outside(cast)) == (12, 6, 0)
+    assert not admin.get(RECHECK).context["page"].can_carry
+
+
+def test_labels_of_those_who_cannot_judge_are_kept_only_where_the_admin_says_so(
+    cast: Cast, second: RubricVersion
+) -> None:
+    Member.objects.filter(pk__in=[cast.ana.pk, cast.ben.pk]).update(user=None)
+    admin = log_in(cast.max)
+    form = read_forms(admin.get(RECHECK))["recheck-form"]
+    admin.post(RECHECK + "carry/", form.fields)
+    assert count_outside(cast) == 6
+    chosen = {"keep_not_asked": "1"}
+    assert "keep_not_asked" in form.choices
+    assert admin.post(RECHECK + "carry/", form.fields | chosen).status_code == 302
+    assert CarriedLabel.objects.filter(why="kept").count() == 6
+    assert count_outside(cast) == 0
+    assert admin.post(RECHECK + "carry/", form.fields | chosen).status_code == 409
+
+
+def test_a_round_may_keep_the_labels_of_those_who_cannot_judge(
+    cast: Cast, second: RubricVersion
+) -> None:
+    Member.objects.filter(pk=cast.ben.pk).update(is_active=False)
+    data = {"to": "2", "keep_not_asked": "1"}
+    assert log_in(cast.max).post(RECHECK + "open/", data).status_code == 302
+    assert RoundAssignment.objects.filter(annotator=cast.ana).count() == 3
+    kept = CarriedLabel.objects.filter(why="kept").values_list("judgment__annotator", flat=True)
+    assert list(kept) == [cast.ben.pk] * 3
+
+
+def test_an_open_relabel_round_hides_no_label_from_the_recheck(
+    cast: Cast, second: RubricVersion
+) -> None:
+    round = make.make_round(cast.study, "relabel", kind=Round.Kind.RELABEL)
+    for pair in cast.pairs[:3]:
+        RoundAssignment.objects.create(round=round, pair=pair, annotator=cast.ana)
+    found = find_touched(cast.study, second)
+    assert (len(found.back), found.given_back) == (6, 0)
 
 
 def test_carried_labels_are_compared_with_the_version_they_were_carried_to(
