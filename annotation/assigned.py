@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Judgment, RoundAssignment
-from studies.models import Round
+from studies.models import Member, Round, RoundQuery
 
 ASSIGNED_KINDS = (Round.Kind.RECHECK, Round.Kind.RELABEL)
 
@@ -13,6 +13,15 @@ def is_assigned(round: Round) -> bool:
     if round.kind not in ASSIGNED_KINDS:
         return False
     return RoundAssignment.objects.filter(round=round).exists()
+
+
+def may_be_given(round_query: RoundQuery, annotator: Member) -> bool:
+    """Whether the annotator may judge of the query: where single pairs are given to single people,
+    only who has some of it."""
+    if not is_assigned(round_query.round):
+        return True
+    own = RoundAssignment.objects.filter(round=round_query.round_id, annotator=annotator)
+    return own.filter(pair__query=round_query.query_id).exists()
 
 
 def leave_out_judged_anew(labels: QuerySet[Judgment]) -> QuerySet[Judgment]:

@@ -28,6 +28,15 @@ FROM studies_roundquery rq JOIN studies_pair p ON p.query_id = rq.query_id
 WHERE rq.round_id = %(round)s GROUP BY rq.id
 """
 
+# The same in a round that gives single pairs to single people: those of the annotator.
+ASSIGNED_PAIRS_OF_ROUND_QUERIES = """
+SELECT rq.id, count(*)
+FROM annotation_roundassignment a
+JOIN studies_pair p ON p.id = a.pair_id
+JOIN studies_roundquery rq ON rq.round_id = a.round_id AND rq.query_id = p.query_id
+WHERE a.round_id = %(round)s AND a.annotator_id = %(annotator)s GROUP BY rq.id
+"""
+
 # The queries of the round that the annotator cannot take: they have had them, or others have all
 # places. A hold of their own that has run out can be taken again like any other place. These are
 # fewer than the others until a round is nearly done.
@@ -148,17 +157,22 @@ UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXIST
 WHERE id = %(claim)s RETURNING state
 """
 
-# The same in a round that gives single pairs to single people.
+# The same in a round that gives single pairs to single people. Who was given none of the query has
+# nothing to finish: such a claim lapses.
 SETTLE_ASSIGNED_CLAIM = """
-UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXISTS (
-    SELECT FROM annotation_roundassignment a JOIN studies_pair p ON p.id = a.pair_id
+UPDATE annotation_claim c SET expires_at = %(expires_at)s, state = settled.state,
+    slot = CASE WHEN settled.state <> 'lapsed' THEN c.slot END
+FROM (
+    SELECT CASE
+        WHEN count(*) = 0 THEN 'lapsed' WHEN count(j.id) < count(*) THEN 'held' ELSE 'finished'
+    END AS state
+    FROM annotation_roundassignment a
+    JOIN studies_pair p ON p.id = a.pair_id
+    LEFT JOIN annotation_judgment j ON j.round_id = a.round_id AND j.pair_id = a.pair_id
+        AND j.annotator_id = a.annotator_id
     WHERE a.round_id = %(round)s AND a.annotator_id = %(annotator)s AND p.query_id = %(query)s
-        AND NOT EXISTS (
-            SELECT FROM annotation_judgment j
-            WHERE j.round_id = %(round)s AND j.pair_id = p.id AND j.annotator_id = %(annotator)s
-        )
-) THEN 'held' ELSE 'finished' END
-WHERE id = %(claim)s RETURNING state
+) settled
+WHERE c.id = %(claim)s RETURNING c.state
 """
 
 # Whether a member `m` is one of "all annotators" of a round `r`: who joins once it is closed had

@@ -2,7 +2,8 @@
 
 "In force" is a claim that is finished, or held and not yet run out. A place is one annotator on
 one query that has pairs; where a query is for everybody, it has as many as there are annotators
-(in a closed round: as there were when it was closed).
+(in a closed round: as there were when it was closed). In a round that gives single pairs to single
+people a place is its person's alone, and has the pairs given to them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,24 @@ WITH pairs AS (
     WHERE r.study_id = %(study)s
         AND (c.state = 'finished' OR (c.state = 'held' AND c.expires_at > now()))
     GROUP BY 1
+), given AS (
+    SELECT a.round_id, p.query_id, a.annotator_id, count(*) AS pairs
+    FROM annotation_roundassignment a
+    JOIN studies_round r ON r.id = a.round_id
+    JOIN studies_pair p ON p.id = a.pair_id
+    WHERE r.study_id = %(study)s
+    GROUP BY 1, 2, 3
+), given_free AS (
+    SELECT rq.id, g.round_id, g.annotator_id, g.pairs
+    FROM given g
+    JOIN studies_roundquery rq ON rq.round_id = g.round_id AND rq.query_id = g.query_id
+    WHERE NOT EXISTS (
+        SELECT FROM annotation_claim c
+        WHERE c.round_query_id = rq.id AND c.annotator_id = g.annotator_id
+            AND (c.state IN ('finished', 'released') OR (c.state = 'held' AND c.expires_at > now()))
+    )
+), given_pairs AS (
+    SELECT id, sum(pairs) AS pairs FROM given_free GROUP BY 1
 ), team AS (
     SELECT r.id AS round_id, count(*) AS size
     FROM studies_round r JOIN studies_member m ON m.study_id = r.study_id
@@ -35,12 +54,17 @@ WITH pairs AS (
 ), planned AS (
     SELECT rq.id, rq.round_id, p.pairs, rq.annotators IS NULL AS is_shared,
         coalesce(rq.annotators, team.size, 1) AS places,
-        coalesce(f.taken, 0) AS taken, coalesce(f.finished, 0) AS finished
+        coalesce(f.taken, 0) AS taken, coalesce(f.finished, 0) AS finished,
+        CASE WHEN rq.round_id IN (SELECT round_id FROM given)
+            THEN coalesce(g.pairs, 0)
+            ELSE greatest(coalesce(rq.annotators, team.size, 1) - coalesce(f.taken, 0), 0) * p.pairs
+        END AS pairs_free
     FROM studies_roundquery rq
     JOIN studies_round r ON r.id = rq.round_id
     LEFT JOIN team ON team.round_id = rq.round_id
     JOIN pairs p ON p.query_id = rq.query_id
     LEFT JOIN in_force f ON f.round_query_id = rq.id
+    LEFT JOIN given_pairs g ON g.id = rq.id
     WHERE r.study_id = %(study)s
 )
 """  # noqa: S608 - put together from constants
@@ -49,7 +73,7 @@ COUNT_PLACES = (
     PLANNED
     + """
 SELECT round_id, count(*), sum(places), sum(least(finished, places)),
-    sum(greatest(places - taken, 0) * pairs), count(*) FILTER (WHERE finished >= places),
+    sum(pairs_free), count(*) FILTER (WHERE finished >= places),
     count(*) FILTER (WHERE is_shared OR taken < places), count(*) FILTER (WHERE is_shared)
 FROM planned GROUP BY round_id
 """
@@ -66,6 +90,14 @@ WHERE (p.is_shared OR p.taken < p.places)
 GROUP BY 1, 2
 """
 )
+
+COUNT_GIVEN = f"""
+{PLANNED}
+SELECT g.round_id, g.annotator_id, count(f.id)
+FROM (SELECT DISTINCT round_id, annotator_id FROM given) g
+LEFT JOIN given_free f ON f.round_id = g.round_id AND f.annotator_id = g.annotator_id
+GROUP BY 1, 2
+"""  # noqa: S608 - put together from constants
 
 COUNT_SPLIT = """
 SELECT rq.round_id, c.annotator_id, count(*)
@@ -180,6 +212,13 @@ def count_shut(study: Study) -> dict[tuple[int, int], Shut]:
     """By round and annotator."""
     rows = fetch(COUNT_SHUT, {"study": study.pk})
     return {(round_id, annotator_id): Shut(*counts) for round_id, annotator_id, *counts in rows}
+
+
+def count_given(study: Study) -> dict[tuple[int, int], int]:
+    """By round that gives single pairs to single people, and annotator who was given any: the
+    queries with such pairs that they could take, since their hold ended."""
+    rows = fetch(COUNT_GIVEN, {"study": study.pk})
+    return {(round_id, annotator_id): count for round_id, annotator_id, count in rows}
 
 
 def count_split(study: Study) -> dict[tuple[int, int], int]:

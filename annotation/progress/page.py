@@ -76,6 +76,7 @@ class Counts:
 
     places: Mapping[int, Places]
     shut: Mapping[tuple[int, int], Shut]
+    given: Mapping[tuple[int, int], int]
     split: Mapping[tuple[int, int], int]
     held: Sequence[Held]
     labels: Mapping[tuple[int, int], Labels]
@@ -83,6 +84,9 @@ class Counts:
     quotas: Mapping[tuple[int, int], int]
     members: Mapping[int, Member]
     team: Sequence[int]
+
+    def gives_single_pairs(self, round: Round) -> bool:
+        return any(round_id == round.pk for round_id, _ in self.given)
 
 
 def show_progress(access: StudyAccess, *, problem: str = "") -> ProgressPage:
@@ -113,6 +117,7 @@ def read_counts(study: Study) -> Counts:
     return Counts(
         places=counts.count_places(study),
         shut=counts.count_shut(study),
+        given=counts.count_given(study),
         split=counts.count_split(study),
         held=held,
         labels=counts.count_labels(study),
@@ -175,12 +180,16 @@ def explain_queue(who: int, round: Round, found: Counts, held: Sequence[Held]) -
         return Queue("open", queries=queries)
     if is_kept_back:
         return Queue("share_done")
+    if found.gives_single_pairs(round):
+        return Queue("all_done")
     others = [one.expires_at for one in held if (one.round_query_id, who) not in found.taken]
     return Queue("held_by_others", until=min(others)) if others else Queue("all_done")
 
 
 def count_open(who: int, round: Round, found: Counts) -> tuple[int, bool]:
     """How many queries the annotator could take, and whether their quota keeps more from them."""
+    if found.gives_single_pairs(round):
+        return found.given.get((round.pk, who), 0), False
     places = found.places.get(round.pk, NO_PLACES)
     shut = found.shut.get((round.pk, who), NONE_SHUT)
     shared = places.shared - shut.shared

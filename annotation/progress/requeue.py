@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Claim
 from annotation.progress.counts import fetch
+from annotation.services.releases import list_transferable
 from studies.models import Member, QueryClass, Round, RoundQuery, Study
 
 COUNT_LABELS = """
@@ -40,12 +41,14 @@ WHERE rq.id = ANY(%(keys)s) AND (
 @dataclass(frozen=True, slots=True)
 class RequeuePreview:
     """`places` would be free, `labels` become surplus once others have filled them; `stuck` are
-    queries that too few other active annotators are left for."""
+    queries that too few other active annotators are left for. `kept` are left as they are: nobody
+    could take them over, since everybody judges them or their pairs were given to single people."""
 
     queries: int
     places: int
     labels: int
     stuck: int
+    kept: int
     keys: Sequence[int]
 
 
@@ -117,7 +120,9 @@ class RequeueForm(forms.Form):
         return rows.distinct()
 
     def preview(self) -> RequeuePreview:
-        keys = list(self.list_queries().values_list("pk", flat=True))
+        meant = set(self.list_queries().values_list("pk", flat=True))
+        transferable = list_transferable(self.cleaned_data["round"]).filter(pk__in=meant)
+        keys = list(transferable.values_list("pk", flat=True))
         claims = Claim.objects.filter(round_query__in=keys, slot__isnull=False)
         if self.cleaned_data["annotator"]:
             claims = claims.filter(annotator=self.cleaned_data["annotator"])
@@ -128,5 +133,6 @@ class RequeueForm(forms.Form):
             places=len(freed),
             labels=fetch(COUNT_LABELS, values)[0][0],
             stuck=fetch(COUNT_STUCK, values)[0][0],
+            kept=len(meant) - len(keys),
             keys=keys,
         )

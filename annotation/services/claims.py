@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation import statements
-from annotation.assigned import is_assigned
+from annotation.assigned import is_assigned, may_be_given
 from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.offers import list_open_queries, read_value
 from annotation.services.quotas import is_within_quota, list_allowed
@@ -82,7 +82,10 @@ def lock_round_query(
 def take_place(
     round_query: RoundQuery, *, annotator: Member, open_pairs: int | None = None
 ) -> Claim | None:
-    """Give the annotator a place on a locked row; None when all are taken."""
+    """Give the annotator a place on a locked row; None when all are taken, or the query's pairs
+    were given to other people."""
+    if not may_be_given(round_query, annotator):
+        return None
     lapse_expired_claims(round_query)
     taken = read_value(
         statements.SLOTS_OF_OTHERS, round_query=round_query.pk, annotator=annotator.pk
@@ -136,7 +139,8 @@ def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) 
 
 
 def settle_claim(claim: Claim) -> Changes:
-    """Set the claim to finished or held by what is labelled, and renew its time.
+    """Set the claim to finished or held by what is labelled, and renew its time; where single
+    pairs were given and none of the query to this annotator, it lapses.
 
     Who finishes a query in a place of their own has all their labels of it counted, those too that
     had been set aside; finishing the last place marks the labels of those whose claims lapsed as
@@ -153,7 +157,7 @@ def settle_claim(claim: Claim) -> Changes:
         annotator=claim.annotator_id,
         expires_at=claim.expires_at,
     )
-    if claim.state == Claim.State.HELD:
+    if claim.state != Claim.State.FINISHED:
         return Counter()
     return count_again(claim) + set_surplus_aside(round_query)
 

@@ -7,6 +7,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from annotation import statements
+from annotation.assigned import is_assigned
 from annotation.shuffle import Shuffler
 from studies.models import Member, Round, RoundQuery
 from studies.rows import prepared_cursor
@@ -19,8 +20,11 @@ def list_open_queries(
     *, round: Round, annotator: Member, count_anew: bool = False
 ) -> dict[int, int]:
     """The queries of the round that the annotator could take now, in this annotator's order: key
-    in the round -> number of pairs."""
-    pairs = count_pairs_of_queries(round, anew=count_anew)
+    in the round -> number of pairs. Where single pairs are given to single people, only theirs."""
+    if is_assigned(round):
+        pairs = count_assigned_pairs(round, annotator)
+    else:
+        pairs = count_pairs_of_queries(round, anew=count_anew)
     keys = read_value(
         statements.TAKEN_QUERIES, round=round.pk, annotator=annotator.pk, now=timezone.now()
     )
@@ -79,6 +83,14 @@ def count_pairs_of_queries(round: Round, *, anew: bool = False) -> dict[int, int
             counts = dict(cursor.fetchall())
         cache.set(key, counts, PAIR_COUNTS_KEPT)
     return counts
+
+
+def count_assigned_pairs(round: Round, annotator: Member) -> dict[int, int]:
+    """Number of pairs given to the annotator, by their query's key in the round."""
+    parameters = {"round": round.pk, "annotator": annotator.pk}
+    with prepared_cursor() as cursor:
+        cursor.execute(statements.ASSIGNED_PAIRS_OF_ROUND_QUERIES, parameters)
+        return dict(cursor.fetchall())
 
 
 def read_value(statement: str, **parameters: Any) -> Any:

@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.assigned import is_assigned
 from annotation.models import Claim
 from studies.models import Member, Round, RoundQuery, Study, User
 from studies.services.log import record_action
@@ -18,7 +20,8 @@ class RoundClosed(Exception):
 @transaction.atomic
 def release_claims(*, study: Study, claim_ids: Collection[int], user: User) -> int:
     """End holds: their places are free, labels are kept, and who comes back may take the place
-    again if it is still free. Returns how many were held; finished ones are left alone."""
+    again if it is still free. A place whose pairs were given to its holder waits for nobody else.
+    Returns how many were held; finished ones are left alone."""
     wanted = Claim.objects.filter(pk__in=claim_ids, round_query__round__study=study)
     lock_rows(wanted.values_list("round_query", flat=True))
     held = list(
@@ -53,7 +56,8 @@ def requeue_queries(
     annotator: Member | None = None,
 ) -> int:
     """Give these queries to others: everybody's places on them (or the annotator's only) are
-    free, and who had them is not offered them again.
+    free, and who had them is not offered them again. Queries for which there are no others (see
+    `list_transferable`) are left as they are.
 
     Labels are kept, and count until others have finished every place; then they are surplus.
     Returns the number of places freed. Raises RoundClosed.
@@ -63,7 +67,8 @@ def requeue_queries(
     )
     if not Round.objects.get(pk=round.pk).is_open:
         raise RoundClosed
-    in_force = Claim.objects.filter(round_query__in=rows, slot__isnull=False)
+    taken_over = list_transferable(round).filter(pk__in=rows)
+    in_force = Claim.objects.filter(round_query__in=taken_over, slot__isnull=False)
     if annotator is not None:
         in_force = in_force.filter(annotator=annotator)
     holders: dict[str, list[str]] = defaultdict(list)
@@ -74,6 +79,14 @@ def requeue_queries(
     data = {"round": round.name, "queries": dict(holders)}
     record_action(round.study, "queries.requeued", user=user, data=data)
     return freed
+
+
+def list_transferable(round: Round) -> QuerySet[RoundQuery]:
+    """The queries of the round that others could take over: not those that everybody judges, and
+    none where single pairs are given to single people."""
+    if is_assigned(round):
+        return RoundQuery.objects.none()
+    return RoundQuery.objects.filter(round=round, annotators__isnull=False)
 
 
 def lock_rows(keys: Iterable[int]) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Claim
+from annotation.models import Claim, RoundAssignment
 from studies.models import Member, Pair, Role, Round, RoundQuery
 
 # Rounds that give pairs back to who has labelled them before.
@@ -24,22 +24,28 @@ def list_unfinished_rounds(member: Member) -> list[str]:
     held = own.filter(state=Claim.State.HELD, expires_at__gt=timezone.now())
     queries = RoundQuery.objects.filter(round=OuterRef("pk"))
     unfinished = rounds.filter(
-        Exists(queries.filter(Exists(held))) | Exists(_with_a_free_place(queries, own))
+        Exists(queries.filter(Exists(held))) | Exists(_with_a_free_place(queries, own, member))
     )
     return list(unfinished.order_by("position", "pk").values_list("name", flat=True))
 
 
-def _with_a_free_place(queries: QuerySet[RoundQuery], own: QuerySet[Claim]) -> QuerySet[RoundQuery]:
+def _with_a_free_place(
+    queries: QuerySet[RoundQuery], own: QuerySet[Claim], member: Member
+) -> QuerySet[RoundQuery]:
     """The queries that hold pairs, that the member has not taken, and that not enough have.
 
-    A hold that has run out is no place taken, also while nobody has noticed yet.
+    A hold that has run out is no place taken, also while nobody has noticed yet. In a round that
+    gives single pairs to single people only queries with pairs of the member count.
     """
+    given = RoundAssignment.objects.filter(round=OuterRef("round"))
+    to_member = given.filter(annotator=member, pair__query=OuterRef("query"))
     run_out = Q(state=Claim.State.HELD, expires_at__lte=timezone.now())
     in_force = Q(claims__state=Claim.State.FINISHED) | Q(
         claims__state=Claim.State.HELD, claims__expires_at__gt=timezone.now()
     )
     return (
         queries.filter(Exists(Pair.objects.filter(query=OuterRef("query"))))
+        .filter(~Exists(given) | Exists(to_member))
         .exclude(Exists(own.exclude(run_out | Q(state=Claim.State.LAPSED))))
         .annotate(taken=Count("claims", filter=in_force))
         .filter(Q(annotators__isnull=True) | Q(taken__lt=F("annotators")))

@@ -1,7 +1,6 @@
 """The progress page: who holds what, what is left, why a queue is empty; release and requeue."""
 
 from datetime import timedelta
-from typing import NamedTuple
 
 import pytest
 from django.db import connection
@@ -10,15 +9,14 @@ from django.utils import timezone
 
 from annotation.models import Claim
 from annotation.progress.page import RoundProgress
-from annotation.services.assignments import add_round, assign_pairs
 from annotation.services.queue import next_pair
 from results.services.agreement import compute_agreement
 from results.services.scopes import Scope
-from studies.models import Action, Quota, Role, Round
+from studies.models import Action, Quota, Role
 from studies.services.rounds import close_round
 from tests import factories as make
 from tests.annotation.test_claims_race import judge_until_nothing_is_left
-from tests.annotation.test_releases import judge_one
+from tests.annotation.test_releases import give_again, judge_one
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
 
@@ -199,17 +197,38 @@ def test_progress_takes_as_many_queries_for_many_as_for_few(cast: Cast) -> None:
     assert len(many) == len(few)
 
 
-class Given(NamedTuple):
-    pair: int
-    query: int
-    annotator: int
-
-
 def test_of_single_pairs_given_to_somebody_only_those_are_left(cast: Cast) -> None:
-    round = add_round(
-        cast.study, "again", kind=Round.Kind.RELABEL, rubric_version=cast.main.rubric_version
-    )
-    pair = cast.pairs[0]
-    assign_pairs(round, [Given(pair.pk, pair.query_id, cast.ana.pk)])
-    (held,) = log_in(cast.lia).get(PROGRESS).context["page"].rounds[1].held
+    give_again(cast, cast.ana, cast.pairs[0])
+    round = log_in(cast.lia).get(PROGRESS).context["page"].rounds[1]
+    (held,) = round.held
     assert (held.name, held.pairs, held.left) == ("ana", 1, 1)
+    assert queues(round) == {"ana": "judging", "ben": "all_done", "uma": "all_done"}
+
+
+def test_a_released_hold_of_single_pairs_is_open_to_its_own_person_alone(cast: Cast) -> None:
+    give_again(cast, cast.ana, cast.pairs[0])
+    log_in(cast.max).post(PROGRESS + "release/", {"claim": Claim.objects.get().pk})
+    round = log_in(cast.lia).get(PROGRESS).context["page"].rounds[1]
+    assert (round.free, round.pairs_left) == (1, 1)
+    assert queues(round) == {"ana": "open", "ben": "all_done", "uma": "all_done"}
+
+
+def test_single_pairs_are_not_given_to_others(cast: Cast) -> None:
+    give_again(cast, cast.ana, cast.pairs[0])
+    page = log_in(cast.max).post(REQUEUE, {"round": "again", "queries": "q1"})
+    assert "1 query stays as it is" in page.content.decode()
+    assert "Do it" not in page.content.decode()
+    assert Claim.objects.get().state == "held"
+
+
+def test_of_named_queries_those_that_everybody_judges_stay_as_they_are(cast: Cast) -> None:
+    cast.main.round_queries.filter(query__external_id="q1").update(annotators=None)
+    judge_until_nothing_is_left(cast.ana)
+    data = {"round": "main", "annotator": cast.ana.pk}
+    page = log_in(cast.max).get(REQUEUE, data)
+    preview = page.context["preview"]
+    assert (preview.queries, preview.places, preview.labels, preview.kept) == (2, 2, 6, 1)
+    assert "1 query stays as it is" in page.content.decode()
+    log_in(cast.max).post(REQUEUE, data)
+    finished = Claim.objects.filter(state="finished")
+    assert [claim.round_query.query.external_id for claim in finished] == ["q1"]

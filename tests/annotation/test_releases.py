@@ -1,17 +1,20 @@
 """Holds that an admin ends, and queries given to others: labels stay, places are free."""
 
 import uuid
+from typing import NamedTuple
 
 import pytest
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
-from annotation.services.claims import claim_next_query
+from annotation.services.assignments import add_round, assign_pairs
+from annotation.services.claims import claim_next_query, lock_round_query, take_place
 from annotation.services.judgments import Label, record_judgment
 from annotation.services.queue import next_pair
 from annotation.services.releases import RoundClosed, release_claims, requeue_queries
 from annotation.tokens import ShownPair
-from studies.models import Action, Member
+from results.selectors.blindness import list_unfinished_rounds
+from studies.models import Action, Member, Pair, Round
 from tests.annotation.clients import pair_of
 from tests.annotation.test_claims_race import judge_until_nothing_is_left
 from tests.cast import Cast
@@ -104,3 +107,66 @@ def test_queries_of_a_closed_round_are_not_requeued(cast: Cast) -> None:
     with pytest.raises(RoundClosed):
         requeue_everything(cast)
     assert not Action.objects.filter(name="queries.requeued").exists()
+
+
+class Given(NamedTuple):
+    pair: int
+    query: int
+    annotator: int
+
+
+def give_again(cast: Cast, annotator: Member, *pairs: Pair) -> Round:
+    """A relabel round that asks for these pairs of the annotator."""
+    round = add_round(
+        cast.study, "again", kind=Round.Kind.RELABEL, rubric_version=cast.main.rubric_version
+    )
+    assign_pairs(round, [Given(pair.pk, pair.query_id, annotator.pk) for pair in pairs])
+    return round
+
+
+def close_main(cast: Cast) -> None:
+    cast.main.closed_at = timezone.now()
+    cast.main.save()
+
+
+def test_a_released_hold_of_single_pairs_comes_back_to_its_own_person_alone(cast: Cast) -> None:
+    close_main(cast)
+    round = give_again(cast, cast.ana, *cast.pairs[:2])
+    claim = Claim.objects.get()
+    assert release_claims(study=cast.study, claim_ids=[claim.pk], user=cast.max.user) == 1
+    assert next_pair(cast.ben) is None
+    assert list_unfinished_rounds(cast.ben) == []
+    assert list_unfinished_rounds(cast.ana) == ["again"]
+    judge_until_nothing_is_left(cast.ana)
+    assert Judgment.objects.filter(round=round, annotator=cast.ana).count() == 2
+    assert Claim.objects.get().state == "finished"
+
+
+def test_a_place_of_single_pairs_is_refused_under_the_lock_to_who_was_given_none(
+    cast: Cast,
+) -> None:
+    round = give_again(cast, cast.ana, cast.pairs[0])
+    Claim.objects.all().delete()
+    row = lock_round_query(round.round_queries.get().pk, cast.study)
+    assert take_place(row, annotator=cast.ben) is None
+    assert take_place(row, annotator=cast.ana) is not None
+
+
+def test_a_claim_of_who_was_given_nothing_is_never_finished(cast: Cast) -> None:
+    close_main(cast)
+    round = give_again(cast, cast.ana, cast.pairs[0])
+    Claim.objects.update(annotator=cast.ben)
+    assert next_pair(cast.ben) is None
+    assert Claim.objects.get().state == "lapsed"
+    judge_until_nothing_is_left(cast.ana)
+    assert Judgment.objects.get(round=round).annotator == cast.ana
+
+
+def test_queries_without_others_are_not_requeued(cast: Cast) -> None:
+    round = give_again(cast, cast.ana, cast.pairs[0])
+    cast.main.round_queries.update(annotators=None)
+    judge_until_nothing_is_left(cast.ben)
+    assert requeue_everything(cast) == 0
+    keys = [round.round_queries.get().pk]
+    assert requeue_queries(round=round, round_query_ids=keys, user=cast.max.user) == 0
+    assert not Claim.objects.filter(state="released").exists()
