@@ -3,3 +3,7 @@ from django.apps import AppConfig
 
 class ResultsConfig(AppConfig):
     name = "results"
+
+    def ready(self) -> None:
+        from results import usage  # noqa: F401 - registers what final labels use
+        from results.services import proposals  # noqa: F401 - hears of discarded drafts

@@ -6,8 +6,8 @@ from studies.models import Member, Pair
 class ClauseProposal(models.Model):
     """A clause that somebody asked for while settling a pair, as it was put into the draft.
 
-    It is open until a version is published after it; what became of its words is told by that
-    version. `dimension` and `clause` are names in the draft.
+    It is open until a version is published after it, which tells what became of its words, or
+    until the draft is discarded (`withdrawn_at`). `dimension` and `clause` are names in the draft.
     """
 
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="clause_proposals")
@@ -16,6 +16,7 @@ class ClauseProposal(models.Model):
     text = models.TextField()
     by = models.ForeignKey(Member, models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]

@@ -9,11 +9,12 @@ from studies.models import RubricVersion, Study
 
 
 def list_open_proposals(study: Study) -> QuerySet[ClauseProposal]:
-    """Those made since the newest version was published, the oldest first."""
+    """Those made since the newest version was published, the oldest first, without those that
+    were withdrawn with their draft."""
     published = RubricVersion.objects.filter(study=study).aggregate(at=Max("published_at"))["at"]
-    proposals = ClauseProposal.objects.filter(pair__study=study).select_related(
-        "pair__query__query_class", "by"
-    )
+    proposals = ClauseProposal.objects.filter(
+        pair__study=study, withdrawn_at__isnull=True
+    ).select_related("pair__query__query_class", "pair__document", "by")
     return proposals.filter(at__gt=published) if published else proposals
 
 

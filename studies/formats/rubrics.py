@@ -51,8 +51,9 @@ def read_rubric(
         note=top.string("note"),
     )
     if version > 1 and not rubric.note.strip():
-        text.refuse(node, f"version {version} needs a note saying what changed and why")
-    if not (rubric.grades or rubric.dimensions or rubric.edge_cases):
+        top.refuse("note", f"version {version} needs a note saying what changed and why")
+    is_empty = not (rubric.grades or rubric.dimensions or rubric.edge_cases)
+    if is_empty and problems.count == before:
         text.refuse(node, "the rubric has neither grades nor dimensions")
     return rubric if problems.count == before else None
 
@@ -61,7 +62,7 @@ def _grades(text: YamlText, top: Section) -> list[GradeSpec] | None:
     if "grades" not in top.values:
         return None
     nodes = top.items("grades")
-    if len(nodes) < 2:
+    if len(nodes) < 2 and isinstance(top.values["grades"], yaml.SequenceNode):
         top.refuse("grades", "a rubric needs two grades or more")
     read = [(node, _grade(text, node)) for node in nodes]
     known = [(node, grade) for node, grade in read if grade is not None]

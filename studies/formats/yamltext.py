@@ -132,7 +132,8 @@ class Section:
     """The keys of one mapping: read by kind, defaults for absent or empty ones.
 
     Keys outside of `keys` are refused by name when the section is made, unless `allows`
-    says otherwise. Every method refuses a wrong value with its line and gives the default.
+    says otherwise. Every method refuses a wrong value with its line and gives the default. What is
+    no mapping is refused once: nothing more is said of keys that it cannot have.
     """
 
     def __init__(
@@ -154,7 +155,8 @@ class Section:
         self.values = {k: v for k, (_, v) in members.items() if not is_null(v)}
 
     def refuse(self, key: str, reason: str) -> None:
-        self.text.refuse(self.values.get(key, self.node), reason)
+        if isinstance(self.node, yaml.MappingNode):
+            self.text.refuse(self.values.get(key, self.node), reason)
 
     def string(self, key: str, default: str = "") -> str:
         if key not in self.values:
@@ -164,8 +166,9 @@ class Section:
 
     def required(self, key: str) -> str:
         """Text that must not be blank; "" after a refusal."""
+        before = self.text.problems.count
         value = self.string(key)
-        if not value.strip():
+        if not value.strip() and self.text.problems.count == before:
             self.refuse(key, f"{self.what}: {key} is missing")
         return value
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -26,6 +27,9 @@ from studies.services.rubrics import (
     rubric_faults,
     take_missing_parts,
 )
+
+# Sent with `study` and `by`, within the transaction that throws a draft away.
+draft_discarded = Signal()
 
 STARTERS = Path(__file__).resolve().parent.parent / "starters"
 STARTER_NAMES = ("graded", "three-point", "binary")
@@ -148,6 +152,7 @@ def discard_draft(*, study: Study, edition: int, by: Member) -> None:
     draft = lock_draft(study, edition)
     _record(by, "rubric.draft_discarded", {"content": draft.content})
     draft.delete()
+    draft_discarded.send(RubricDraft, study=study, by=by)
 
 
 @transaction.atomic
@@ -200,11 +205,17 @@ def find_conflicts(
 def _find_new_meanings(rubric: RubricFile, history: dict[int, RubricFile]) -> Iterator[str]:
     for grade in rubric.grades or []:
         number, name = _find_last_name(grade.value, history)
+        named_in, value = _find_last_value(grade.name, history)
         if name and name != grade.name:
             yield _(
                 "The value %(value)d means “%(name)s” in rubric %(number)d. A value is never used "
                 "for another meaning: give “%(new)s” a value of its own."
             ) % {"value": grade.value, "name": name, "number": number, "new": grade.name}
+        elif value is not None and value != grade.value:
+            yield _(
+                "“%(name)s” is the name of the value %(value)d in rubric %(number)d. A name never "
+                "goes to another value: give the value %(new)d a name of its own."
+            ) % {"name": grade.name, "value": value, "number": named_in, "new": grade.value}
 
 
 def _find_last_name(value: int, history: dict[int, RubricFile]) -> tuple[int, str]:
@@ -217,6 +228,16 @@ def _find_last_name(value: int, history: dict[int, RubricFile]) -> tuple[int, st
     return names[-1] if names else (0, "")
 
 
+def _find_last_value(name: str, history: dict[int, RubricFile]) -> tuple[int, int | None]:
+    values = [
+        (number, grade.value)
+        for number, rubric in sorted(history.items())
+        for grade in rubric.grades or []
+        if grade.name == name
+    ]
+    return values[-1] if values else (0, None)
+
+
 def _find_missing_parts(
     rubric: RubricFile, history: dict[int, RubricFile], used: UsedParts
 ) -> Iterator[str]:
@@ -224,16 +245,20 @@ def _find_missing_parts(
     for value, labels in sorted(used.grades.items()):
         if value not in values:
             yield ngettext(
-                "%(count)d label has the grade %(value)d “%(name)s”, which this version lacks.",
-                "%(count)d labels have the grade %(value)d “%(name)s”, which this version lacks.",
+                "%(count)d label, final ones counted, has the grade %(value)d “%(name)s”, which "
+                "this version lacks.",
+                "%(count)d labels, final ones counted, have the grade %(value)d “%(name)s”, which "
+                "this version lacks.",
                 labels,
             ) % {"count": labels, "value": value, "name": _find_last_name(value, history)[1]}
     names = {dimension.name for dimension in rubric.dimensions}
     for name, labels in sorted(used.dimensions.items()):
         if name not in names:
             yield ngettext(
-                "%(count)d label was decided by “%(name)s”, which this version lacks.",
-                "%(count)d labels were decided by “%(name)s”, which this version lacks.",
+                "%(count)d label, final ones counted, was decided by “%(name)s”, which this "
+                "version lacks.",
+                "%(count)d labels, final ones counted, were decided by “%(name)s”, which this "
+                "version lacks.",
                 labels,
             ) % {"count": labels, "name": name}
 

@@ -5,6 +5,8 @@ from django.test import Client
 from django.utils import timezone
 
 from results.models import ClauseProposal, FinalLabel
+from results.selectors.gaps import read_gaps
+from results.selectors.proposals import count_open_proposals
 from studies.models import Action, Pair, RubricDraft, Study
 from tests import factories as make
 from tests.cast import Cast
@@ -95,6 +97,25 @@ def test_a_draft_without_the_dimension_refuses_the_clause_and_keeps_what_was_typ
     assert read_forms(response)["judgment-form"].fields["rule_text"] == CLAUSE
     assert not FinalLabel.objects.exists()
     assert not ClauseProposal.objects.exists()
+
+
+def test_throwing_the_draft_away_withdraws_what_was_asked_for_in_it(
+    cast: Cast, ada: Client
+) -> None:
+    settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=CLAUSE)
+    pair = ClauseProposal.objects.get().pair_id
+    assert read_gaps(cast.study)[pair].clauses == {("recency", "procedural 1")}
+    data = {"edition": RubricDraft.objects.get().edition}
+    assert log_in(cast.max).post("/studies/alpha/rubric/discard/", data).status_code == 302
+    assert count_open_proposals(cast.study) == {}
+    assert read_gaps(cast.study)[pair].clauses == frozenset()
+    assert "Clauses that adjudication asked for" not in log_in(cast.lia).get(TAB).content.decode()
+    told = Action.objects.get(name="rubric.clause_withdrawn")
+    assert (told.member, told.data["clause"], told.data["text"]) == (
+        cast.max,
+        "procedural 1",
+        CLAUSE,
+    )
 
 
 def test_the_class_is_marked_until_a_version_is_published(cast: Cast, ada: Client) -> None:

@@ -169,11 +169,11 @@ def test_a_later_version_without_dimensions_takes_those_of_the_version_before(
         ),
         (
             "grades:\n  - {value: 0, name: none}\n  - {value: 1, name: some}\n",
-            "1 label has the grade 2 “full”, which this version lacks.",
+            "1 label, final ones counted, has the grade 2 “full”, which this version lacks.",
         ),
         (
             "dimensions:\n  recency: {test: Is it current?}\n",
-            "1 label was decided by “answerability”, which this version lacks.",
+            "1 label, final ones counted, was decided by “answerability”, which this version",
         ),
         (
             "dimensions:\n  answerability: {test: t, typo_clause: Steps?}\n",

@@ -1,6 +1,7 @@
 """Writing a rubric: read, drafted, uploaded, published, compared, switched to."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,12 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from results.models import FinalLabel
 from studies.models import Action, RubricDraft
+from studies.services.rubric_drafts import find_conflicts
+from studies.services.rubric_usage import UsedParts
 from studies.services.rubrics import describe_rubric
 from tests import factories as make
 from tests.cast import Cast
@@ -184,6 +189,17 @@ def test_a_value_is_not_used_for_another_meaning(admin: Client) -> None:
     assert "The value 1 means “partial” in rubric 1" in response.content.decode()
 
 
+def test_the_name_of_a_grade_does_not_move_to_another_value(cast: Cast) -> None:
+    rubric = describe_rubric(cast.rubric)
+    none, partial, answers = rubric.grades or []
+    moved = replace(rubric, grades=[none, answers, replace(partial, value=3)])
+    (fault,) = find_conflicts(moved, {1: rubric}, UsedParts())
+    assert "“partial” is the name of the value 1 in rubric 1" in fault
+    swapped = replace(rubric, grades=[none, replace(answers, value=1), replace(partial, value=2)])
+    assert len(find_conflicts(swapped, {1: rubric}, UsedParts())) == 2
+    assert find_conflicts(moved, {1: rubric, 2: moved}, UsedParts()) == []
+
+
 def test_labels_are_not_left_without_their_grade_or_dimension(cast: Cast, admin: Client) -> None:
     make.make_judgment(cast.main, cast.pairs[0], cast.ana, 2, decided_by="recency")
     make.make_judgment(cast.main, cast.pairs[1], cast.ana, 2, decided_by="recency")
@@ -192,8 +208,21 @@ def test_labels_are_not_left_without_their_grade_or_dimension(cast: Cast, admin:
     save(admin, "remove:dimensions-1")
     page = publish(admin)
     assert page.status_code == 422
-    assert "2 labels have the grade 2 “answers”" in page.content.decode()
-    assert "2 labels were decided by “recency”" in page.content.decode()
+    assert "2 labels, final ones counted, have the grade 2 “answers”" in page.content.decode()
+    assert "2 labels, final ones counted, were decided by “recency”" in page.content.decode()
+
+
+def test_a_final_label_is_not_left_without_its_grade_or_dimension(
+    cast: Cast, admin: Client
+) -> None:
+    final = make.make_final_label(cast.pairs[0], 2, by=cast.ada)
+    begin(admin)
+    save(admin, "remove:grades-2")
+    page = publish(admin)
+    assert page.status_code == 422
+    assert "1 label, final ones counted, has the grade 2 “answers”" in page.content.decode()
+    FinalLabel.objects.filter(pk=final.pk).update(ended_at=timezone.now())
+    assert publish(admin).status_code == 302
 
 
 def test_a_grade_that_rechecks_have_renewed_can_be_retired(cast: Cast, admin: Client) -> None:

@@ -151,6 +151,25 @@ def test_a_later_version_needs_a_note() -> None:
     assert reasons(problems) == ["file:1: version 2 needs a note saying what changed and why"]
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("- 1\n", "the rubric must be a mapping of keys to values"),
+        ("grades: 3\n", "the rubric: grades must be a list"),
+        ("dimensions: {fit: [a]}\n", "the dimension fit must be a mapping of keys to values"),
+        ("dimensions: {fit: {test: [a]}}\n", "the dimension fit: test must be text"),
+    ],
+)
+def test_what_has_the_wrong_shape_is_answered_once(content: str, reason: str) -> None:
+    _, problems = read(lambda s, **k: [read_rubric(s, version=1, **k)], content)
+    assert reasons(problems) == [f"file:1: {reason}"]
+
+
+def test_a_later_version_that_is_a_list_is_not_asked_for_a_note() -> None:
+    _, problems = read(lambda s, **k: [read_rubric(s, version=2, **k)], "- 1\n")
+    assert len(reasons(problems)) == 1
+
+
 def test_an_alias_bomb_is_refused_where_it_begins() -> None:
     levels = "".join(
         f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n"
