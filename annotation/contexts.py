@@ -45,9 +45,13 @@ class GradeChoice:
 
 @dataclass(frozen=True, slots=True)
 class ClauseChoice:
+    """`grade_when_failed` is what the clause prescribes, value and name ("1 partial"), "" where it
+    prescribes none."""
+
     name: str
     text: str
     is_for_this_class: bool
+    grade_when_failed: str
 
 
 @dataclass(frozen=True, slots=True)

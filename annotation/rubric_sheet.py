@@ -1,6 +1,6 @@
 """The rubric as the judging screen lays it out: with keys, and a query's clauses first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from string import ascii_uppercase
 
@@ -30,6 +30,7 @@ def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
     keys = choose_letters([dimension.name for dimension in dimensions])
     grades = list(version.grades.all())
     digits = choose_digits([grade.value for grade in grades])
+    names = {grade.value: f"{grade.value} {grade.name}" for grade in grades}
     return RubricSheet(
         number=version.number,
         grades=tuple(
@@ -47,7 +48,7 @@ def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
                 dimension.name,
                 dimension.test,
                 key,
-                order_clauses(dimension.clauses.all(), query_class),
+                order_clauses(dimension.clauses.all(), query_class, names),
             )
             for dimension, key in zip(dimensions, keys, strict=True)
         ),
@@ -57,17 +58,26 @@ def lay_out(version: RubricVersion, query_class: str) -> RubricSheet:
     )
 
 
-def order_clauses(clauses: Iterable[Clause], query_class: str) -> tuple[ClauseChoice, ...]:
-    """Clauses of this query's class first, each group in the rubric's order."""
+def order_clauses(
+    clauses: Iterable[Clause], query_class: str, grades: Mapping[int, str]
+) -> tuple[ClauseChoice, ...]:
+    """Clauses of this query's class first, each group in the rubric's order. `grades` holds what
+    to call each value."""
     choices = [
         ClauseChoice(
             clause.name,
             clause.text,
             query_class in {one.name for one in clause.classes.all()},
+            name_prescribed(clause.grade_when_failed, grades),
         )
         for clause in clauses
     ]
     return tuple(sorted(choices, key=lambda choice: not choice.is_for_this_class))
+
+
+def name_prescribed(value: int | None, grades: Mapping[int, str]) -> str:
+    """What to call the grade; a draft may prescribe one that it lacks."""
+    return "" if value is None else grades.get(value, str(value))
 
 
 def choose_digits(values: list[int]) -> list[str]:

@@ -1,13 +1,18 @@
 """The rubric as laid out for judging: keys, and this class's clauses first."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.rubric_sheet import RESERVED_KEYS, choose_digits, choose_letters, get_rubric_sheet
+from studies.formats.records import ClauseSpec
 from studies.models import EdgeCase
+from studies.services.rubrics import describe_rubric, publish_rubric
 from tests import factories as make
 from tests.cast import Cast
+from tests.pages import log_in
 
 
 @pytest.mark.parametrize(
@@ -56,3 +61,14 @@ def test_a_draft_is_laid_out_anew_each_time(cast: Cast) -> None:
     assert get_rubric_sheet(draft.pk, "").edge_cases == ()
     EdgeCase.objects.create(rubric_version=draft, case="Stale", ruling="Zero.", position=0)
     assert len(get_rubric_sheet(draft.pk, "").edge_cases) == 1
+
+
+def test_the_grade_that_a_clause_prescribes_shows_while_judging(cast: Cast) -> None:
+    """In the rubric and beside the choice of the reading."""
+    rubric = describe_rubric(cast.rubric)
+    clause = ClauseSpec("steps", ["procedural"], "Every step, in order.", 1)
+    rubric.dimensions[1].clauses.append(clause)
+    version = publish_rubric(study=cast.study, rubric=replace(rubric, note="Steps."))
+    cast.study.rounds.update(rubric_version=version)
+    page = log_in(cast.ana).get("/studies/alpha/judge/").content.decode()
+    assert page.count("Grade when the test fails: 1 partial.") == 2
