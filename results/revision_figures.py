@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from results.figure_parts import HeatCell, HeatRow
 from results.figures import tint
-from results.revision_wording import name_side, say_broken_bounds, say_other_warnings
+from results.revision_wording import name_side, say_errors, say_other_warnings
 from results.wording import as_count, as_ratio, as_share, as_words
 
 Account = Mapping[str, Any]
@@ -74,6 +74,15 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DroppedRow:
+    """Pairs dropped on a side, and their share of those decided."""
+
+    side: str
+    pairs: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class AccountFigures:
     before: str
     after: str
@@ -93,6 +102,9 @@ class AccountFigures:
     k: int
     bound_checked: bool
     queries_scored: int
+    queries_only_before: int
+    queries_only_after: int
+    dropped: Sequence[DroppedRow]
     runs: Sequence[RunRow]
 
 
@@ -101,7 +113,7 @@ def read_account(account: Account) -> AccountFigures:
         before=name_side(account["before"]),
         after=name_side(account["after"]),
         is_of_rounds=account["compares"] == "rounds",
-        errors=say_broken_bounds(account),
+        errors=say_errors(account),
         warnings=say_other_warnings(account),
         pairs=account["pairs_compared"],
         only_before=account["pairs_only_before"],
@@ -116,6 +128,12 @@ def read_account(account: Account) -> AccountFigures:
         k=account["k"],
         bound_checked=account["bound_checked"],
         queries_scored=account["queries_scored"],
+        queries_only_before=account["queries_only_before"],
+        queries_only_after=account["queries_only_after"],
+        dropped=[
+            DroppedRow(name_side(side), side["dropped"], side["dropped_share"])
+            for side in (account["before"], account["after"])
+        ],
         runs=[read_run(run, account["bound_checked"]) for run in account["runs"]],
     )
 

@@ -49,6 +49,7 @@ def _blocks(account: Account) -> Iterator[str]:
     yield from section("Where single labels went", labels, _MOVE, "llr")
     yield from section("Relevant before, not after", _lost_rows(account), ["now", "n"], "lr")
     yield from section("Runs", _run_rows(account), _list_run_head(account), "lrrrrrrrr")
+    yield _say_what_runs_lack(account, sides)
     yield _HOW_TO_READ
 
 
@@ -110,6 +111,20 @@ def _list_run_head(account: Account) -> list[str]:
     measures = (f"recall@{account['k']}", f"nDCG@{account['k']}", "MRR")
     moves = [f"{name} {side}" for name in measures for side in ("before", "after")]
     return ["run", *moves, "hits lost", "at most"]
+
+
+def _say_what_runs_lack(account: Account, sides: Sequence[str]) -> str:
+    found = account["before"], account["after"]
+    dropped = ", ".join(
+        f"{as_count(side['dropped'])} pairs ({as_share(side['dropped_share'])} of those decided) "
+        f"with {name}"
+        for side, name in zip(found, sides, strict=True)
+    )
+    return (
+        f"Dropped: {dropped}. {as_count(account['queries_scored'])} queries are scored on both "
+        f"sides; {as_count(account['queries_only_before'])} only before, "
+        f"{as_count(account['queries_only_after'])} only after."
+    )
 
 
 def _run_rows(account: Account) -> Iterator[Sequence[Cell]]:

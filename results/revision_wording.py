@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from results.services.scopes import Scope
-from results.wording import as_count, as_ratio, as_words
+from results.wording import as_count, as_ratio, as_share, as_words
 
 # Why a pair has no label, as `results.consensus` says it: named here to be translated.
 WITHOUT_LABEL = (
@@ -33,13 +33,20 @@ def name_scope(scope: Scope) -> str:
 def say_warnings(account: Mapping[str, Any]) -> list[str]:
     """Everything that keeps the account from being read at face value, the gravest first."""
     return [
-        *say_broken_bounds(account),
+        *say_errors(account),
         *say_other_warnings(account),
     ]
 
 
+def say_errors(account: Mapping[str, Any]) -> list[str]:
+    """What is to be shown as an error: the scores cannot be compared as they stand."""
+    return [*say_broken_bounds(account), *_say_dropped(account, "alarm")]
+
+
 def say_other_warnings(account: Mapping[str, Any]) -> list[str]:
     return [
+        *_say_dropped(account, "warning"),
+        *_say_unscored(account),
         *_say_unchecked(account),
         *_say_chance(account),
         *_say_undefined(account),
@@ -49,7 +56,7 @@ def say_other_warnings(account: Mapping[str, Any]) -> list[str]:
 
 
 def say_broken_bounds(account: Mapping[str, Any]) -> list[str]:
-    """What says that something else than the relabelling changed: to be shown as an error."""
+    """What says that something else than the relabelling changed."""
     if not account["bound_checked"]:
         return []
     return [
@@ -65,6 +72,41 @@ def say_broken_bounds(account: Mapping[str, Any]) -> list[str]:
         for run in account["runs"]
         if not run["within_bound"]
     ]
+
+
+def _say_dropped(account: Mapping[str, Any], level: str) -> Iterator[str]:
+    """The sides that have dropped so much; an alarm says how to read the scores."""
+    for side in (account["before"], account["after"]):
+        if side["dropped_warning"] != level:
+            continue
+        said = ngettext(
+            "%(count)s pair (%(share)s of those decided) is dropped (%(side)s). A set without "
+            "its hardest pairs reports a recall that no system reproduces.",
+            "%(count)s pairs (%(share)s of those decided) are dropped (%(side)s). A set without "
+            "its hardest pairs reports a recall that no system reproduces.",
+            side["dropped"],
+        ) % {
+            "count": as_count(side["dropped"]),
+            "share": as_share(side["dropped_share"]),
+            "side": name_side(side),
+        }
+        advice = _("Take no score from here without its bounds under Systems.")
+        yield f"{said} {advice}" if level == "alarm" else said
+
+
+def _say_unscored(account: Mapping[str, Any]) -> Iterator[str]:
+    """Queries that the change took from the scores; those it added are no loss."""
+    if account["runs"] and account["queries_only_before"]:
+        yield ngettext(
+            "%(count)s query is scored no longer (%(side)s): all its pairs are dropped or without "
+            "a label. The measures leave it out on both sides.",
+            "%(count)s queries are scored no longer (%(side)s): all their pairs are dropped or "
+            "without a label. The measures leave them out on both sides.",
+            account["queries_only_before"],
+        ) % {
+            "count": as_count(account["queries_only_before"]),
+            "side": name_side(account["after"]),
+        }
 
 
 def _say_unchecked(account: Mapping[str, Any]) -> Iterator[str]:

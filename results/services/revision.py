@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from django.utils import translation
 
+from results.dropped import judge_dropped_share
 from results.revision_wording import name_scope, say_warnings
 from results.selectors.labels import read_snapshot
 from results.services.retrieval import (
@@ -36,7 +37,8 @@ Json = dict[str, Any]
 @dataclass(frozen=True, eq=False)
 class Revision:
     """Two sides, the pairs (positions in the pool) with outcomes on both, those among them whose
-    query both label sets score (`scored`), and the grades that either decides for these queries."""
+    query both label sets score (`scored`), and the grades that either decides for these queries.
+    `only_before` and `only_after` count the queries that one label set scores alone."""
 
     before: Side
     after: Side
@@ -44,6 +46,8 @@ class Revision:
     scored: frozenset[int]
     qrels_before: Qrels
     qrels_after: Qrels
+    only_before: int
+    only_after: int
 
 
 def account_for_revision(study: Study, compared: Comparison, *, k: int | None = None) -> Json:
@@ -77,6 +81,8 @@ def account_for_revision(study: Study, compared: Comparison, *, k: int | None = 
         "k": k or depth,
         "bound_checked": (k or depth) <= depth,
         "queries_scored": len(revision.qrels_before),
+        "queries_only_before": revision.only_before,
+        "queries_only_after": revision.only_after,
         "runs": [_describe_run(*scored, lost["scored"]) for scored in runs],
     }
     with translation.override("en"):
@@ -95,6 +101,8 @@ def _read_revision(study: Study, compared: Comparison) -> Revision:
         scored=frozenset(pair for pair in both if names[pair][0] in set(queries)),
         qrels_before={query: qrels[0][query] for query in queries},
         qrels_after={query: qrels[1][query] for query in queries},
+        only_before=len(qrels[0]) - len(queries),
+        only_after=len(qrels[1]) - len(queries),
     )
 
 
@@ -157,11 +165,24 @@ def _describe_side(
         "rate": agreement.splits.value,
         "classes": [_describe_class(row) for row in agreement.classes],
         "carried": side.carried,
+        **_describe_dropped(side),
         "grades": [
             {"value": value, "name": name} for value, name in sorted(side.grade_names.items())
         ],
         "relevant_from": side.relevant,
         "runs": [{"run": name, **_describe_scores(scores)} for name, scores in runs],
+    }
+
+
+def _describe_dropped(side: Side) -> Json:
+    """How many pairs are dropped, and their share of all that have a grade or are dropped."""
+    dropped = sum(found.reason == "dropped" for found in side.decided.values())
+    graded = sum(found.grade is not None for found in side.decided.values())
+    share = dropped / (dropped + graded) if dropped + graded else None
+    return {
+        "dropped": dropped,
+        "dropped_share": share,
+        "dropped_warning": judge_dropped_share(share) or None,
     }
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.models import CarriedLabel, Judgment
 from results.models import FinalLabel
+from results.revision_markdown import render_account
 from results.services.revision import account_for_revision
 from results.services.scopes import Comparison
 from studies.models import Pair, Round, RubricVersion
@@ -212,6 +213,33 @@ def test_pairs_of_queries_that_are_not_scored_do_not_widen_the_bound(revised: Re
     found = account(revised)
     assert (found["lost_relevant"]["pairs"], found["lost_relevant"]["scored"]) == (31, 29)
     assert (found["runs"][0]["queries_lost"], found["runs"][0]["bound"]) == (15, 29)
+    assert (found["queries_scored"], found["queries_only_before"]) == (84, 1)
+    assert [sentence for sentence in found["warnings"] if "1 query is scored no longer" in sentence]
+
+
+@pytest.mark.parametrize(
+    ("dropped", "share", "warning"),
+    [(8, 0.042, None), (12, 0.062, "warning"), (60, 0.3125, "alarm")],
+)
+def test_what_was_dropped_is_told_beside_the_scores(
+    revised: Revised, dropped: int, share: float, warning: str | None
+) -> None:
+    """Of 200 pairs 8 are tied under rubric 2, so that 192 are decided."""
+    make_ranking(revised, "finder")
+    for pair in revised.pairs[100 : 100 + dropped]:
+        settle(pair, revised.second, None)
+    found = account(revised)
+    before, after = found["before"], found["after"]
+    assert (before["dropped"], before["dropped_share"], before["dropped_warning"]) == (0, 0, None)
+    assert (after["dropped"], after["dropped_warning"]) == (dropped, warning)
+    assert after["dropped_share"] == pytest.approx(share, abs=0.001)
+    assert found["queries_only_before"] == dropped // 2
+    said = [one for one in found["warnings"] if f"{dropped} pairs (" in one]
+    assert len(said) == (warning is not None)
+    assert ("bounds under Systems" in " ".join(said)) == (warning == "alarm")
+    text = render_account(found)
+    assert f"{dropped} pairs ({100 * share:.0f}" in text
+    assert f"{dropped // 2} only before" in text
 
 
 def test_the_bound_is_not_claimed_below_the_pool(revised: Revised) -> None:
