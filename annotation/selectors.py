@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.assigned import leave_out_judged_anew
 from annotation.desk import read_desks
+from annotation.holds import has_ended
 from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.quotas import count_allowance
 from studies.models import Member, Pair, Quota
@@ -58,7 +59,7 @@ def find_when_held_queries_free(annotator: Member) -> datetime | None:
     ).exclude(Exists(assigned))
     frees_at: datetime | None = (
         held.exclude(annotator=annotator)
-        .exclude(Exists(own.exclude(state=Claim.State.LAPSED)))
+        .exclude(Exists(own.exclude(has_ended())))
         .aggregate(first=Min("expires_at"))["first"]
     )
     return frees_at

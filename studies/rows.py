@@ -13,7 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, models
+from django.db import NotSupportedError, connection, models
 from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.utils import CursorWrapper
 
@@ -50,12 +50,20 @@ class Columns(Generic[M]):
 @contextmanager
 def prepared_cursor() -> Iterator[CursorWrapper]:
     """A cursor for statements that run for every label: after a few times PostgreSQL plans each
-    once for the connection, where planning takes longer than answering (docs/performance.md)."""
+    once for the connection, where planning takes longer than answering (docs/performance.md).
+
+    A plan that no longer fits, because a column has become another one under the running server,
+    fails for good on its connection: that one is given up, and the next request has a new one.
+    """
     connection.ensure_connection()
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     # The stubs know the cursor of psycopg 2.
     with wrap(ServerBindingCursor(connection.connection)) as cursor:  # type: ignore[call-arg, arg-type]
-        yield cursor
+        try:
+            yield cursor
+        except NotSupportedError:
+            connection.connection.close()
+            raise
 
 
 def build_parts(row: Sequence[Any], *parts: Columns[Any]) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
+from annotation.holds import has_ended
 from annotation.models import Claim
 from studies.models import Member, Quota, Role, Round, RoundQuery
 
@@ -84,7 +85,7 @@ def list_left_over(quota: Quota, keys: Sequence[int]) -> set[int]:
         return set(keys)
     taken = (
         Claim.objects.filter(round_query__in=keys, annotator__in=below)
-        .exclude(state=Claim.State.LAPSED)
+        .exclude(has_ended())
         .order_by()
         .values("round_query")
         .annotate(people=Count("annotator"))

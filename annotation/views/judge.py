@@ -16,7 +16,7 @@ from annotation.access import get_annotator, get_held_pair
 from annotation.contexts import JudgeContext, NothingToJudge, RubricChanged
 from annotation.forms import JudgmentForm, ProblemForm, ShownForm
 from annotation.kept_forms import find_unconfirmed, keeps_typed
-from annotation.models import ProblemReport
+from annotation.models import Judgment, ProblemReport
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import Outcome, record_judgment, undo_judgment
 from annotation.services.reports import report_problem as record_problem
@@ -43,7 +43,7 @@ def judge(request: HtmxRequest, slug: str) -> HttpResponse:
     annotator = get_annotator(request, slug)
     if request.method == "POST":
         return take_submission(request, annotator)
-    notes = request.session.pop(NOTES_BACK, {})
+    notes = request.session.get(NOTES_BACK, {})
     return render_screen(request, screens.show_next(annotator, notes=notes))
 
 
@@ -61,7 +61,24 @@ def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
         return show_typed(request, annotator, shown, key, form, problem=explain(outcome))
     if not outcome.leads_on:
         return refuse(request, annotator, explain(outcome))
+    drop_note(request, shown.pair_id)
     return lead_on(request, annotator, outcome)
+
+
+def keep_note(request: HtmxRequest, taken_back: Judgment) -> dict[str, str]:
+    """The notes of labels taken back, by pair: each waits in the session for the pair's label."""
+    notes: dict[str, str] = request.session.get(NOTES_BACK, {})
+    if taken_back.note:
+        notes = {**notes, str(taken_back.pair.public_id): taken_back.note}
+        request.session[NOTES_BACK] = notes
+    return notes
+
+
+def drop_note(request: HtmxRequest, pair_id: uuid.UUID) -> None:
+    notes: dict[str, str] = request.session.get(NOTES_BACK, {})
+    if str(pair_id) in notes:
+        kept = {pair: note for pair, note in notes.items() if pair != str(pair_id)}
+        request.session[NOTES_BACK] = kept
 
 
 def lead_on(request: HtmxRequest, annotator: Member, outcome: Outcome) -> HttpResponse:
@@ -154,10 +171,9 @@ def undo(request: HtmxRequest, slug: str) -> HttpResponse:
     notice = _("Taken back: %(label)s. The pair is here again.") % {
         "label": screens.describe_label(outcome.judgment)
     }
-    notes = {str(outcome.judgment.pair.public_id): outcome.judgment.note}
+    notes = keep_note(request, outcome.judgment)
     if not request.htmx:
         messages.info(request, notice)
-        request.session[NOTES_BACK] = notes
         return redirect("annotation:judge", slug)
     return render_screen(request, screens.show_next(annotator, notice=notice, notes=notes))
 

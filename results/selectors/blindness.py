@@ -5,6 +5,7 @@ from collections.abc import Collection
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotation.holds import has_ended
 from annotation.models import Claim, RoundAssignment
 from studies.models import Member, Pair, Role, Round, RoundQuery
 
@@ -34,19 +35,18 @@ def _with_a_free_place(
 ) -> QuerySet[RoundQuery]:
     """The queries that hold pairs, that the member has not taken, and that not enough have.
 
-    A hold that has run out is no place taken, also while nobody has noticed yet. In a round that
-    gives single pairs to single people only queries with pairs of the member count.
+    In a round that gives single pairs to single people only queries with pairs of the member
+    count.
     """
     given = RoundAssignment.objects.filter(round=OuterRef("round"))
     to_member = given.filter(annotator=member, pair__query=OuterRef("query"))
-    run_out = Q(state=Claim.State.HELD, expires_at__lte=timezone.now())
     in_force = Q(claims__state=Claim.State.FINISHED) | Q(
         claims__state=Claim.State.HELD, claims__expires_at__gt=timezone.now()
     )
     return (
         queries.filter(Exists(Pair.objects.filter(query=OuterRef("query"))))
         .filter(~Exists(given) | Exists(to_member))
-        .exclude(Exists(own.exclude(run_out | Q(state=Claim.State.LAPSED))))
+        .exclude(Exists(own.exclude(has_ended())))
         .annotate(taken=Count("claims", filter=in_force))
         .filter(Q(annotators__isnull=True) | Q(taken__lt=F("annotators")))
     )

@@ -2,6 +2,8 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.db.models import Count
@@ -10,6 +12,7 @@ from django.utils import timezone
 from annotation.models import Claim, Judgment
 from annotation.screens import explain_nothing
 from annotation.services.claims import claim_next_query
+from annotation.services.imports import import_judgments
 from annotation.services.judgments import Label, Outcome, record_judgment
 from annotation.services.queue import next_pair
 from annotation.tokens import ShownPair
@@ -145,3 +148,33 @@ def test_two_tabs_with_different_labels_leave_the_first_one() -> None:
     assert sorted(outcome.kind for outcome in outcomes) == ["outdated", "recorded"]
     recorded = next(outcome for outcome in outcomes if outcome.kind == "recorded")
     assert Judgment.objects.get().grade == recorded.judgment.grade
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_of_labels_and_their_annotators_at_work_do_not_collide(tmp_path: Path) -> None:
+    """Whoever comes second finds the label standing; nobody's transaction fails."""
+    study = make_race(queries=12, pairs=3, annotators_per_query=4, clients=4)
+    clients = list(study.members.select_related("study", "user"))
+    rows = [
+        f"q{query},q{query}-d{place},{client.name},1,answerability"
+        for query in range(12)
+        for place in range(3)
+        for client in clients
+    ]
+    head = "query_id,doc_id,annotator,relevance,decided_by"
+    files = [tmp_path / f"labels{part}.csv" for part in range(6)]
+    for part, file in enumerate(files):
+        file.write_text("\n".join([head, *rows[part::6]]) + "\n")
+
+    def import_all() -> list[Outcome]:
+        for file in files:
+            import_judgments(study=study, path=file)
+        return []
+
+    judging: list[Callable[[], list[Outcome]]] = [
+        lambda client=client: judge_until_nothing_is_left(client) for client in clients
+    ]
+    results = run_together([*judging, import_all])
+    kinds = {outcome.kind for result in results for outcome in result}
+    assert kinds <= {"recorded", "repeated", "outdated"}
+    assert Judgment.objects.count() == 12 * 3 * 4

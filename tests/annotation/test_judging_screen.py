@@ -229,6 +229,7 @@ def test_undone_pair_comes_next_with_its_note_and_no_other_does(
     response = client.post(URL + "undo/", {"judgment": undone.public_id}, headers=headers)
     form = read_forms(response)["judgment-form"] if headers else open_form(client)
     assert form.fields["note"] == "says so twice"
+    assert open_form(client).fields["note"] == "says so twice"  # also when it is loaded again
     assert "grade" not in form.fields
     post_form(client, form, URL, grade="0", decided_by="authority")
     assert (Judgment.objects.get().pair, Judgment.objects.get().note) == (

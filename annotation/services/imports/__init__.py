@@ -14,6 +14,7 @@ from annotation.services.imports.resolving import (
     count_other_notes,
     find_conflicts,
     find_faults,
+    lock_places,
     resolve_labels,
 )
 from studies.formats.text import check_name
@@ -115,6 +116,7 @@ def add_judgments(
         labels = _stage_labels(cursor, study, path, options, report, progress)
         extended = options.extend_pool and extend_pool(cursor, study, report, path.name) > 0
         _add_identities(study, labels, options, report)
+        lock_places(cursor, study.pk)
         resolve_labels(cursor, study.pk)
         _refuse(cursor, study, path.name, report)
         if report.problems:

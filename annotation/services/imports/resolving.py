@@ -8,6 +8,20 @@ from django.db.backends.utils import CursorWrapper
 
 from studies.services.imports.staging import fetch, materialise
 
+LOCK_ROUNDS = """
+SELECT id FROM studies_round
+WHERE study_id = %(study)s AND name IN (SELECT round FROM staged_label) ORDER BY id FOR SHARE
+"""
+LOCK_PLACES = """
+SELECT rq.id
+FROM studies_roundquery rq
+JOIN studies_round r ON r.id = rq.round_id
+JOIN studies_query q ON q.id = rq.query_id
+WHERE r.study_id = %(study)s
+    AND (r.name, q.external_id) IN (SELECT s.round, s.query_id FROM staged_label s)
+ORDER BY rq.id FOR UPDATE OF rq
+"""
+
 # Every label with the rows it refers to; what is not there is null. `copy` numbers the rows that
 # speak of the same annotator, pair and round; one `is_late` that is new to a closed round.
 RESOLVE = """
@@ -100,6 +114,14 @@ JOIN annotation_judgment j
     ON j.round_id = s.round_id AND j.pair_id = s.pair AND j.annotator_id = s.member
 WHERE s.note NOT IN ('', j.note)
 """
+
+
+def lock_places(cursor: CursorWrapper, study_id: int) -> None:
+    """Keep judges out of the queries that the staged labels speak of until the transaction ends, in
+    the order in which a judge locks: the rounds, shared, then the queries in them. A label that
+    is recorded meanwhile stands before the file is held against it."""
+    fetch(cursor, LOCK_ROUNDS, {"study": study_id})
+    fetch(cursor, LOCK_PLACES, {"study": study_id})
 
 
 def resolve_labels(cursor: CursorWrapper, study_id: int) -> None:
