@@ -11,11 +11,14 @@ Imports ir_measures: only workers and commands import this module.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, cast
 
-from results.consensus import Policy, decide_consensus
+from results.consensus import Consensus, Policy, decide_consensus
 from results.selectors.final_labels import find_relevant_from
 from results.selectors.labels import PairLabels, read_snapshot, stream_pair_labels
+from results.services.exports.decisions import DecidedPair
 from results.services.retrieval import (
     RunScores,
     choose_depth,
@@ -38,13 +41,16 @@ class ConsensusRule:
 
     def decide(self, pair: PairLabels, *further: int) -> int | None:
         """The pair's label, with further votes beside those it has."""
+        return self.weigh(pair, *further).grade
+
+    def weigh(self, pair: PairLabels, *further: int) -> Consensus:
         return decide_consensus(
             [*pair.grades, *further],
             final=pair.final,
             minimum_votes=self.minimum_votes,
             policy=self.policy,
             unsure=pair.unsure,
-        ).grade
+        )
 
 
 @dataclass(slots=True)
@@ -76,7 +82,8 @@ def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
     """For each of these classes its labels and every run's measures under either reading.
 
     Only splits without a label are moved, by the study's own rule of consensus; each run is scored
-    over the class's queries, as deep as the pool.
+    over the class's fully judged queries, as deep as the pool: in others a document without a label
+    would be read as not relevant.
     """
     if not classes:
         return []
@@ -84,9 +91,12 @@ def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
     rule = ConsensusRule(study.minimum_votes, cast(Policy, str(study.consensus)))
     read = {name: ClassReadings() for name in classes}
     with read_snapshot():
-        for pair in stream_pair_labels(study):
-            if pair.query_class in read:
-                _add_pair(read[pair.query_class], pair, rule)
+        for _, pairs in groupby(stream_pair_labels(study), key=attrgetter("query_id")):
+            judged = [DecidedPair(pair, rule.weigh(pair)) for pair in pairs]
+            readings = read.get(judged[0].labels.query_class)
+            if readings and all(pair.is_complete for pair in judged):
+                for pair in judged:
+                    _add_pair(readings, pair.labels, rule)
     return [_describe(study, name, read[name], relevant) for name in classes]
 
 

@@ -27,6 +27,13 @@ def test_labels_and_runs_are_told_under_either_reading(cast: Cast) -> None:
     assert (run["lower"]["mrr"], run["higher"]["mrr"]) == (0.5, 1.0)
 
 
+def test_queries_that_wait_for_outcomes_are_not_scored(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:3], [0, 1, 2])
+    label(cast.main, cast.ben, cast.pairs[:2], [1, 1])
+    (found,) = show_third_votes(cast.study, ["procedural"])
+    assert (found["queries"], found["pairs"], found["splits"]) == (0, 0, 0)
+
+
 def test_a_vote_moves_only_what_the_rule_of_consensus_lets_one_vote_move(cast: Cast) -> None:
     """A tie goes either way; of a majority, and of five votes whose lowest is one behind, less."""
     voters = [cast.ana, cast.ben, cast.uma, cast.max, cast.lia]
@@ -48,11 +55,11 @@ def test_a_vote_moves_only_what_the_rule_of_consensus_lets_one_vote_move(cast: C
 
 
 def test_final_label_is_moved_by_no_vote(cast: Cast) -> None:
-    label(cast.main, cast.ana, cast.pairs[:1], [0])
-    label(cast.main, cast.ben, cast.pairs[:1], [2])
+    label(cast.main, cast.ana, cast.pairs[:3], [0, 1, 1])
+    label(cast.main, cast.ben, cast.pairs[:3], [2, 1, 1])
     make.make_final_label(cast.pairs[0], 1)
     (found,) = show_third_votes(cast.study, ["procedural"])
-    assert (found["splits"], found["lower"], found["higher"]) == (0, {"1": 1}, {"1": 1})
+    assert (found["splits"], found["lower"], found["higher"]) == (0, {"1": 3}, {"1": 3})
 
 
 def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
@@ -66,7 +73,7 @@ def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
     page = " ".join(
         client.get("/studies/silent/results/splits/third-vote/").content.decode().split()
     )
-    assert "27 of 27 splits among 76 pairs of 19 queries would be settled." in page
+    assert "27 of 27 splits among 76 pairs of 19 fully judged queries would be settled." in page
 
 
 @pytest.mark.parametrize("scope", [Scope(round="main"), Scope(query_class="procedural")])
