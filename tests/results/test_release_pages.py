@@ -217,6 +217,7 @@ def test_runs_are_scored_by_the_consensus(cast: Cast, study: Study, lead: Client
     page = read(lead, SYSTEMS)
     assert "3 queries scored" in page
     assert 'data-label="MRR">0.667</td>' in page
+    assert "<code>Success(rel=1)@5</code>, <code>nDCG@5</code>, <code>RR(rel=1)</code>" in page
     assert "0 pairs dropped (0.0%" in page
 
 
