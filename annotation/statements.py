@@ -175,11 +175,10 @@ FROM (
 WHERE c.id = %(claim)s RETURNING c.state
 """
 
-# Whether a member `m` is one of "all annotators" of a round `r`: who joins once it is closed had
-# no part in it.
+# Whether a member `m` is one of "all annotators" of an open round `r`: that of a closed one keeps
+# how many they were.
 IS_OF_TEAM = """
-    m.is_active AND 'annotator' = ANY (m.roles)
-    AND m.created_at <= coalesce(r.closed_at, 'infinity')
+    r.closed_at IS NULL AND m.is_active AND 'annotator' = ANY (m.roles)
 """
 
 COUNT_LABEL_CHANGES = """

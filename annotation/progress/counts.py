@@ -53,11 +53,13 @@ WITH pairs AS (
     GROUP BY 1
 ), planned AS (
     SELECT rq.id, rq.round_id, p.pairs, rq.annotators IS NULL AS is_shared,
-        coalesce(rq.annotators, team.size, 1) AS places,
+        coalesce(rq.annotators, r.team_size, team.size, 1) AS places,
         coalesce(f.taken, 0) AS taken, coalesce(f.finished, 0) AS finished,
         CASE WHEN rq.round_id IN (SELECT round_id FROM given)
             THEN coalesce(g.pairs, 0)
-            ELSE greatest(coalesce(rq.annotators, team.size, 1) - coalesce(f.taken, 0), 0) * p.pairs
+            ELSE p.pairs * greatest(
+                coalesce(rq.annotators, r.team_size, team.size, 1) - coalesce(f.taken, 0), 0
+            )
         END AS pairs_free
     FROM studies_roundquery rq
     JOIN studies_round r ON r.id = rq.round_id

@@ -49,22 +49,24 @@ def select_planned_annotators(rounds: str = "r.kind = 'main'") -> str:
     """The common table expression `planned`: how many annotators each query of `rounds` is for.
 
     "All annotators" (null) means the round's team, and never nobody: the active people who hold
-    the role, of a closed round those who were there by then, or who have a label in the round,
-    like the names of an import. `rounds` is a condition on the round `r`, a constant of the code.
+    the role, or who have a label in the round, like the names of an import. How many they were
+    when a round was closed is kept in it. `rounds` is a condition on the round `r`, a constant of
+    the code.
     """
     return f"""
 team AS (
     SELECT r.id AS round_id, count(*) AS size
     FROM studies_round r
     JOIN studies_member m ON m.study_id = r.study_id
-    WHERE r.study_id = %(study)s AND {rounds} AND m.is_active AND NOT m.is_machine
+    WHERE r.study_id = %(study)s AND {rounds} AND r.closed_at IS NULL
+        AND m.is_active AND NOT m.is_machine
         AND ({IS_OF_TEAM} OR EXISTS (
             SELECT FROM annotation_judgment j
             WHERE j.annotator_id = m.id AND j.round_id = r.id AND NOT j.is_surplus))
     GROUP BY r.id
 ),
 planned AS (
-    SELECT rq.query_id, max(coalesce(rq.annotators, team.size, 1)) AS annotators
+    SELECT rq.query_id, max(coalesce(rq.annotators, r.team_size, team.size, 1)) AS annotators
     FROM studies_roundquery rq
     JOIN studies_round r ON r.id = rq.round_id
     LEFT JOIN team ON team.round_id = r.id

@@ -11,7 +11,11 @@ from studies.models.study import Study
 
 class Round(models.Model):
     """A stretch of judging under one rubric version: which queries, by how many annotators,
-    from when, until it is closed."""
+    from when, until it is closed.
+
+    `team_size` is how many people "all annotators" were when it was closed. The database counts
+    them at that moment: who joins, leaves or gets another role later changes it no more.
+    """
 
     class Kind(models.TextChoices):
         CALIBRATION = "calibration", _("calibration")
@@ -26,6 +30,7 @@ class Round(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     opens_at = models.DateTimeField(default=timezone.now)
     closed_at = models.DateTimeField(null=True, blank=True)
+    team_size = models.PositiveIntegerField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["study", "position", "id"]
@@ -34,6 +39,10 @@ class Round(models.Model):
             models.CheckConstraint(
                 condition=Q(kind__in=["calibration", "main", "relabel", "recheck"]),
                 name="round_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(team_size__isnull=True) | Q(team_size__gte=1, closed_at__isnull=False),
+                name="round_team_size_once_closed",
             ),
         ]
 

@@ -6,7 +6,8 @@ import pytest
 
 from annotation.models import Judgment
 from results.services.exports import ExportRefused, describe_export, stream_export, write_export
-from studies.models import Action, Role
+from studies.models import Action, Member, Role
+from studies.services.rounds import close_round
 from tests import factories as make
 from tests.cast import Cast
 from tests.results.exported import (
@@ -115,6 +116,17 @@ def test_all_annotators_means_everybody_who_annotates_now(cast: Cast):
     assert told["message"] == "Outcomes missing: 3 of 9, on 3 pairs."
     cast.uma.is_active = False
     cast.uma.save()
+    assert len(export_lines(cast.study, "consensus-qrels")) == 3
+
+
+def test_all_annotators_of_a_closed_round_are_those_of_then(cast: Cast):
+    cast.main.round_queries.update(annotators=None)
+    judge_all(cast, ana=[1, 1, 1], ben=[1, 1, 1])
+    judge(cast.main, cast.pairs[:1], cast.uma, [1])
+    Member.objects.filter(pk=cast.uma.pk).update(is_active=False)
+    close_round(round=cast.main, user=None)
+    Member.objects.filter(pk=cast.uma.pk).update(is_active=True)
+    Member.objects.filter(pk=cast.lia.pk).update(roles=["lead", "annotator"])
     assert len(export_lines(cast.study, "consensus-qrels")) == 3
 
 

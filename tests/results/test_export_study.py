@@ -154,6 +154,7 @@ def test_the_state_holds_what_no_other_file_has_a_place_for(full: Cast, tmp_path
     state = json.loads((export_study(full, tmp_path) / "state.json").read_text())
     assert state["seed"] == "a" * 32
     assert state["closed_rounds"] == {"main": "2026-03-01T00:00:00+00:00"}
+    assert state["team_sizes"] == {"main": 2}
     assert state["machines"] == ["judge-llm"]
     assert state["inactive"] == ["ben"]
     assert state["surplus"] == [

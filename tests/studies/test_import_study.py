@@ -141,6 +141,15 @@ def test_a_folder_that_says_a_round_is_closed_closes_the_one_that_is_there(tmp_p
     assert Action.objects.filter(name="round.closed").count() == 1
 
 
+@pytest.mark.parametrize(("told", "size"), [({"team_sizes": {"main": 5}}, 5), ({}, 1)])
+def test_a_closed_round_of_a_study_that_moves_here_keeps_its_team(
+    tmp_path: Path, told: dict[str, object], size: int
+) -> None:
+    state = json.dumps(json.loads(CLOSED) | told)
+    run_import(help_study(tmp_path, state_json=state))
+    assert Round.objects.get().team_size == size
+
+
 def test_a_dry_run_tells_that_a_round_would_be_closed_and_leaves_it_open(tmp_path: Path) -> None:
     run_import(help_study(tmp_path))
     report = run_import(write_folder(tmp_path, {"state.json": CLOSED}), dry_run=True)

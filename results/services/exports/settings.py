@@ -166,6 +166,7 @@ def collect_state(study: Study) -> dict[str, Any]:
         "closed_rounds": {
             round.name: round.closed_at.isoformat() for round in rounds if round.closed_at
         },
+        "team_sizes": {round.name: round.team_size for round in rounds if round.team_size},
         "machines": _names(study, is_machine=True),
         "inactive": _names(study, is_active=False),
         "joined": {

@@ -125,7 +125,10 @@ def find_rounds_to_close(study: Study, plan: StudyPlan) -> list[Round]:
 def close_rounds(study: Study, plan: StudyPlan) -> None:
     """Close the rounds of a study that moves here, when they were closed where it comes from."""
     for name, moment in (plan.state.closed_rounds if plan.state else {}).items():
-        study.rounds.filter(name=name, closed_at=None).update(closed_at=moment)
+        # None, of a study exported before the sizes were kept: the database counts the people.
+        size = plan.state.team_sizes.get(name) if plan.state else None
+        rounds = study.rounds.filter(name=name, closed_at=None)
+        rounds.update(closed_at=moment, team_size=size)
 
 
 def close_rounds_here(rounds: Sequence[Round], report: ImportReport, user: User | None) -> None:

@@ -116,16 +116,17 @@ class NoteState:
 
 @dataclass(frozen=True)
 class StudyState:
-    """The seed of all orders, when rounds open and were closed, who is a machine or inactive,
-    when people joined, queries planned for another number of annotators than their round (None:
-    all), surplus labels, claims, pairs assigned one by one, labels carried to later rubric
-    versions, quotas, reports of problems, who knows of which rubric version, and notes on the
-    splits of calibrations."""
+    """The seed of all orders, when rounds open and were closed and how many "all annotators" were
+    then, who is a machine or inactive, when people joined, queries planned for another number of
+    annotators than their round (None: all), surplus labels, claims, pairs assigned one by one,
+    labels carried to later rubric versions, quotas, reports of problems, who knows of which
+    rubric version, and notes on the splits of calibrations."""
 
     seed: str = ""
     claim_minutes: int | None = None
     opens_at: dict[str, datetime] = field(default_factory=dict)
     closed_rounds: dict[str, datetime] = field(default_factory=dict)
+    team_sizes: dict[str, int] = field(default_factory=dict)
     machines: list[str] = field(default_factory=list)
     inactive: list[str] = field(default_factory=list)
     joined: dict[str, datetime] = field(default_factory=dict)
@@ -174,6 +175,7 @@ def _state(fields: Fields) -> StudyState:
         claim_minutes=_number(fields, "claim_minutes") if "claim_minutes" in fields else None,
         opens_at=_moments(fields, "opens_at"),
         closed_rounds=_moments(fields, "closed_rounds"),
+        team_sizes=_team_sizes(fields),
         machines=_names(fields, "machines"),
         inactive=_names(fields, "inactive"),
         joined=_moments(fields, "joined"),
@@ -231,6 +233,11 @@ def _moment(fields: Fields, key: str) -> datetime:
 def _moments(fields: Fields, key: str) -> dict[str, datetime]:
     moments = _object(fields.get(key) or {}, f'"{key}"')
     return {name: _moment(moments, name) for name in moments}
+
+
+def _team_sizes(fields: Fields) -> dict[str, int]:
+    sizes = _object(fields.get("team_sizes") or {}, '"team_sizes"')
+    return {name: _number(sizes, name) for name in sizes}
 
 
 def _names(fields: Fields, key: str) -> list[str]:
