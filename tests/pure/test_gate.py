@@ -162,7 +162,7 @@ def test_dropped_pairs_warn_before_they_turn_the_line_red(share: float, state: s
         (
             [replace(LITTLE, more_pairs=0, more_rest_pairs=0)],
             "other: 2 of 9 pairs split, more than elsewhere, and too few of the splits are known "
-            "to rest on one reading. Adjudicate them and name their causes.",
+            "to rest on one reading. Adjudicate them: their causes tell what this line cannot.",
         ),
         (None, "The queries have no classes, so no hole can be looked for."),
     ],
