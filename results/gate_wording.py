@@ -72,7 +72,8 @@ SENTENCES = {
     ),
     "readings_unknown": _(
         "%(class)s: %(splits)s of %(pairs)s pairs split, more than elsewhere, and too few of the "
-        "splits are known to rest on one reading. Adjudicate them: their causes tell what this line cannot."
+        "splits are known to rest on one reading. Adjudicate them: their causes tell what this "
+        "line cannot."
     ),
     "no_rubric": _("No version of the rubric is published."),
     "draft_open": _("A draft of the next version is being written."),
