@@ -64,7 +64,7 @@ def test_a_draft_is_laid_out_anew_each_time(cast: Cast) -> None:
 
 
 def test_the_grade_that_a_clause_prescribes_shows_while_judging(cast: Cast) -> None:
-    """In the rubric and beside the choice of the reading."""
+    """In the rubric, and as the hint of the reading to choose."""
     rubric = describe_rubric(cast.rubric)
     clause = ClauseSpec("steps", ["procedural"], "Every step, in order.", 1)
     rubric.dimensions[1].clauses.append(clause)
