@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -19,6 +20,7 @@ from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
+from results.services.exports.decisions import DecidedQuery
 from results.services.exports.manifest import POSITIVES_FROM
 from results.services.gate import Gate
 from results.services.reports import OpenHoles, count_final_changes_since, is_stale
@@ -27,7 +29,7 @@ from results.wording import as_count
 from studies.access import StudyAccess
 from studies.models import Member, Study
 
-SHOWN_WITHHELD = 10
+WITHHELD_PER_PAGE = 50
 
 ABOUT = {
     "consensus-qrels": gettext_lazy(
@@ -103,7 +105,7 @@ class Account:
     decided: Sequence[Tally]
     reasons: Sequence[WithheldFor]
     withheld: Sequence[WithheldQuery]
-    withheld_more: int
+    withheld_page: Page[DecidedQuery]
     minimum_votes: int
     is_unanimous: bool
     dropped: int
@@ -151,9 +153,10 @@ def find_hiding_rounds(access: StudyAccess) -> list[str]:
 
 
 def show_exports(
-    access: StudyAccess, annotator: str | None = None, *, error: str = ""
+    access: StudyAccess, annotator: str | None = None, *, page: str | None = None, error: str = ""
 ) -> ExportsPage:
-    """The page of exports, with the account of the consensus or of one annotator's labels.
+    """The page of exports, with the account of the consensus or of one annotator's labels, and
+    the withheld queries of one `page`.
 
     Raises ExportRefused for an annotator that the study does not know.
     """
@@ -169,7 +172,7 @@ def show_exports(
     return ExportsPage(
         study=study,
         tabs=tabs,
-        account=read_account(study, manifest),
+        account=read_account(study, manifest, page),
         kinds=[
             show_kind(study, kind, manifest, is_ready=name != "agreement-report" or bool(report))
             for name, kind in KINDS.items()
@@ -245,9 +248,10 @@ def count_lines(number: int) -> str:
     return ngettext("%(count)s line", "%(count)s lines", number) % {"count": as_count(number)}
 
 
-def read_account(study: Study, manifest: Manifest) -> Account:
+def read_account(study: Study, manifest: Manifest, page: str | None) -> Account:
     counts = manifest.counts
     exported = counts["pairs_exported"]
+    withheld = Paginator(manifest.withheld, WITHHELD_PER_PAGE).get_page(page)
     return Account(
         annotator=manifest.annotator,
         queries=counts["queries"],
@@ -263,14 +267,10 @@ def read_account(study: Study, manifest: Manifest) -> Account:
         ],
         reasons=count_reasons(manifest),
         withheld=[
-            WithheldQuery(
-                query.query_id,
-                query.message,
-                link_to_pairs(study, query.query_id),
-            )
-            for query in manifest.withheld[:SHOWN_WITHHELD]
+            WithheldQuery(query.query_id, query.message, link_to_pairs(study, query.query_id))
+            for query in withheld
         ],
-        withheld_more=max(len(manifest.withheld) - SHOWN_WITHHELD, 0),
+        withheld_page=withheld,
         minimum_votes=manifest.minimum_votes,
         is_unanimous=manifest.policy == "unanimous",
         dropped=counts["dropped"],

@@ -49,6 +49,12 @@ TO_BE_COMPUTED = frozenset(
 )
 
 
+# Findings that may stand in a red line without being what makes it red.
+HARMLESS = frozenset({"steady", "too_little_labelled", "too_little_elsewhere", "readings_unknown"})
+# Values that tell one finding from another of the same code; the others say how much there is.
+NAMING = ("class", "kind", "a", "b", "round", "measure", "from", "to", "number")
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of the checklist; `key` is one of `KEYS`."""
@@ -77,6 +83,22 @@ def is_open(lines: Sequence[Line]) -> bool:
 def list_red(lines: Sequence[Line]) -> list[str]:
     """The keys of the lines that are red."""
     return [line.key for line in lines if line.state == "red"]
+
+
+def name_causes(lines: Sequence[Line]) -> list[str]:
+    """What makes lines red, each by a name that stays while its numbers move: the line, the code
+    and what it was found of. Lines that are to be computed name none."""
+    return [
+        " ".join([line.key, finding.code, *_name_values(finding.values)])
+        for line in lines
+        if line.state == "red" and not line.is_to_be_computed
+        for finding in line.findings
+        if finding.code not in HARMLESS
+    ]
+
+
+def _name_values(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={values[name]}" for name in NAMING if values.get(name) is not None]
 
 
 def judge_queries(facts: Facts) -> Line:

@@ -1,10 +1,12 @@
 """What the release gate looks at, as it was read beforehand. Nothing here knows Django."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
-from results.targets import Outcome
+from results.targets import Outcome, Weights
 
 Freshness = Literal["missing", "old", "current"]
 
@@ -81,13 +83,14 @@ class UntoldFacts:
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """Two annotators and the kappa that the study asks of them."""
+    """Two annotators and the kappa, of these weights, that the study asks of them."""
 
     a: str
     b: str
     value: float | None
     at_least: float
     outcome: Outcome
+    weights: Weights = "nominal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +126,24 @@ class Facts:
     dropped: int
     dropped_share: float | None
     exports: Sequence[ExportFacts]
+
+
+def stamp_facts(facts: Facts) -> str:
+    """Changes whenever anything does that the gate looks at: SHA-256, in hexadecimal digits."""
+    told = json.dumps(asdict(facts), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def take_as_computed(facts: Facts) -> Facts:
+    """The facts as they were last computed: old numbers pass for current ones, and those that are
+    missing stay so."""
+    return replace(
+        facts,
+        measured=_take(facts.measured),
+        diagnosed=_take(facts.diagnosed),
+        rounds=[replace(one, numbers=_take(one.numbers)) for one in facts.rounds],
+    )
+
+
+def _take(numbers: Freshness) -> Freshness:
+    return "current" if numbers == "old" else numbers

@@ -230,3 +230,9 @@ def show_systems(access: StudyAccess) -> SystemsPage:
 
 def ask_for_reason() -> str:
     return _("Write the reason: the log and every manifest keep it.")
+
+
+def say_not_overridden(gate: Gate) -> str:
+    if gate.is_open:
+        return _("No line of the gate is red any more: nothing was recorded.")
+    return _("Compute the checklist first: a reason is for what was found. Nothing was recorded.")

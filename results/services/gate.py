@@ -4,16 +4,17 @@ Reads stored reports and small aggregates only, so that a page and each export c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from django.db import transaction
 from django.db.models import Count as Number
 from django.db.models import Exists, OuterRef
 
 from annotation.models import CarriedLabel
 from annotation.usage import list_current_labels
-from results.gate import Line, is_open, judge_gate, list_red
+from results.gate import Line, is_open, judge_gate, list_red, name_causes
 from results.gate_facts import (
     ClassFacts,
     ExportFacts,
@@ -22,6 +23,8 @@ from results.gate_facts import (
     RoundFacts,
     RubricFacts,
     TargetFacts,
+    stamp_facts,
+    take_as_computed,
 )
 from results.gate_wording import say
 from results.models import AgreementReport
@@ -44,6 +47,8 @@ Json = Mapping[str, Any]
 
 PASSED = "gate.passed"
 OVERRIDDEN = "gate.overridden"
+OVERRIDE_ENDED = "gate.override_ended"
+ACTS = (PASSED, OVERRIDDEN, OVERRIDE_ENDED)
 CALIBRATIONS_COMPARED = 2
 ROUNDS_OF_LABELS = (Round.Kind.MAIN, Round.Kind.RECHECK)
 
@@ -66,12 +71,14 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The lines with what was decided of them: `passed` while all are still as they were then,
-    `override` while no line is red that was not red then."""
+    """The lines with what was decided of them: `passed` while all is as it was then, `override`
+    while nothing makes a line red that it was not given for. `causes` are what it would be given
+    for now, as last computed: none where the lines have to be computed first."""
 
     lines: Sequence[Line]
     passed: Act | None = None
     override: Act | None = None
+    causes: Sequence[str] = ()
 
     @property
     def is_open(self) -> bool:
@@ -97,6 +104,7 @@ class Gate:
             ],
             "gate_passed": self.passed.as_json() if self.passed else None,
             "gate_override": self.override.as_json() if self.override else None,
+            "gate_reason_given": self.is_reason_given,
         }
 
     @property
@@ -104,47 +112,126 @@ class Gate:
         """Whether an export needs a reason that nobody has given yet."""
         return not self.is_open and self.override is None
 
+    @property
+    def is_reason_given(self) -> bool | None:
+        """Whether it was said why labels leave in spite of a red gate; None where it is not red."""
+        return None if self.is_open else self.override is not None
+
+    @property
+    def is_overridable(self) -> bool:
+        """Whether there is something to give a reason for: a line that was computed and is red."""
+        return not self.is_open and bool(self.causes)
+
+    def excuse(self, reason: str, *, by: str, at: datetime) -> "Gate":
+        """The same for one export, with the reason that was given for it; as it is where no line
+        is red."""
+        return self if self.is_open else replace(self, override=Act(reason, by, at))
+
 
 def read_gate(study: Study) -> Gate:
-    """Judge every line by what is known now."""
-    lines = judge_gate(collect_facts(study))
-    passed = _find_act(study, PASSED) if is_open(lines) else None
-    override = None if is_open(lines) else _find_act(study, OVERRIDDEN)
-    return Gate(
-        lines=lines,
-        passed=_tell(passed) if passed and passed.data["basis"] == read_basis(study) else None,
-        override=(
-            _tell(override) if override and {*list_red(lines)} <= {*override.data["red"]} else None
-        ),
-    )
+    """Judge every line by what is known now.
+
+    Ends, in the log, what overrode a cause that is no longer there.
+    """
+    facts = collect_facts(study)
+    gate = judge_facts(facts)
+    acts = _list_acts(study)
+    overridden = _end_overridden(study, facts, acts)
+    if gate.is_open:
+        passed = _find_last(acts, PASSED)
+        is_as_then = passed and passed.data["basis"] == read_gate_basis(study, facts)
+        return replace(gate, passed=_tell(passed) if passed and is_as_then else None)
+    override = _find_last(acts, OVERRIDDEN)
+    is_covered = gate.is_overridable and {*gate.causes} <= overridden
+    return replace(gate, override=_tell(override) if override and is_covered else None)
+
+
+def judge_facts(facts: Facts) -> Gate:
+    """The lines with what makes them red; nothing of what was decided of them."""
+    as_computed = judge_gate(take_as_computed(facts))
+    is_missing = any(line.is_to_be_computed for line in as_computed)
+    return Gate(judge_gate(facts), causes=() if is_missing else name_causes(as_computed))
+
+
+def read_gate_basis(study: Study, facts: Facts) -> dict[str, Any]:
+    """All that passing the gate rests on: the exports, and whatever its lines look at."""
+    return {**read_basis(study), "facts": stamp_facts(facts)}
 
 
 def pass_gate(*, study: Study, member: Member, reason: str) -> Gate:
     """Record that the labels may be handed over. Raises GateRefused while a line is red."""
-    gate = read_gate(study)
+    facts = collect_facts(study)
+    gate = judge_facts(facts)
     if not gate.is_open:
         raise GateRefused
-    data = {"reason": reason, "lines": _list_states(gate), "basis": read_basis(study)}
+    data = {
+        "reason": reason,
+        "lines": _list_states(gate),
+        "basis": read_gate_basis(study, facts),
+    }
     record_action(study, PASSED, user=member.user, member=member, data=data)
     return gate
 
 
 def override_gate(*, study: Study, member: Member, reason: str) -> Gate:
-    """Record why labels are exported in spite of the red lines. Raises GateRefused where none is.
+    """Record why labels are exported in spite of the red lines. Raises GateRefused where none is,
+    or where how they stand has to be computed first.
 
-    It holds for these lines: one that turns red later asks again.
+    It holds for what makes these lines red, until that is gone or the gate is passed.
     """
     gate = read_gate(study)
-    if gate.is_open:
+    if not gate.is_overridable:
         raise GateRefused
-    data = {"reason": reason, "lines": _list_states(gate), "red": list_red(gate.lines)}
+    data = {
+        "reason": reason,
+        "lines": _list_states(gate),
+        "red": list_red(gate.lines),
+        "causes": list(gate.causes),
+    }
     record_action(study, OVERRIDDEN, user=member.user, member=member, data=data)
     return gate
 
 
-def _find_act(study: Study, name: str) -> Action | None:
-    acts = Action.objects.filter(study=study, name=name).select_related("member", "user")
-    return acts.order_by("-id").first()
+def _end_overridden(study: Study, facts: Facts, acts: Sequence[Action]) -> set[str]:
+    """The causes that the newest override holds for still. Those that are gone are ended in the
+    log, so that they ask again should they come back."""
+    left = _list_overridden(acts)
+    standing = _find_standing(facts, left)
+    if left - standing:
+        with transaction.atomic():
+            # Two who look at once end them once.
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            if gone := sorted(_list_overridden(_list_acts(study)) - standing):
+                record_action(study, OVERRIDE_ENDED, data={"causes": gone})
+    return standing
+
+
+def _list_overridden(acts: Sequence[Action]) -> set[str]:
+    """The causes of the newest override since the gate was last passed, without those ended."""
+    left: set[str] = set()
+    for act in acts:
+        causes = {*act.data.get("causes", ())}
+        left = left - causes if act.name == OVERRIDE_ENDED else causes
+    return left
+
+
+def _find_standing(facts: Facts, causes: set[str]) -> set[str]:
+    """Those of the causes that make a line red still, or whose line nobody can tell of."""
+    lines = judge_gate(take_as_computed(facts))
+    untold = {line.key for line in lines if line.is_to_be_computed}
+    there = {*name_causes(lines)}
+    return {cause for cause in causes if cause in there or cause.partition(" ")[0] in untold}
+
+
+def _list_acts(study: Study) -> list[Action]:
+    """All that was decided of the gate, in the order of the log. They are few, and a partial
+    index of these names finds them among all that the log holds."""
+    acts = Action.objects.filter(study=study, name__in=ACTS).select_related("member", "user")
+    return list(acts.order_by("id"))
+
+
+def _find_last(acts: Sequence[Action], name: str) -> Action | None:
+    return next((act for act in reversed(acts) if act.name == name), None)
 
 
 def _tell(act: Action) -> Act:
@@ -296,6 +383,7 @@ def _read_targets(study: Study, report: AgreementReport | None) -> list[TargetFa
             value=row["value"],
             at_least=judged["at_least"],
             outcome=row["outcome"],
+            weights=target.weights,
         )
         for judged in judge_targets(kappas, target)
         for row in judged["pairs"]

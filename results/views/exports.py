@@ -62,9 +62,8 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str, kind: str) -> HttpResponseBase:
     """The file, streamed; a refusal is said before the first byte is sent."""
     access = get_study_for_results(request, slug)
-    if is_locked(access, kind):
-        error = _("The gate is red. Say first why these labels leave in spite of it.")
-        return render_exports(request, access, error=error, status=CONFLICT)
+    if lock := find_lock(access, kind):
+        return render_exports(request, access, error=lock, status=CONFLICT)
     try:
         download = begin_download(request, access, kind)
     except ExportRefused as refusal:
@@ -99,11 +98,17 @@ def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     )
 
 
-def is_locked(access: StudyAccess, kind: str) -> bool:
-    """Whether labels would be handed over through a red gate, and nobody has said why."""
+def find_lock(access: StudyAccess, kind: str) -> str:
+    """What is to be done first, where labels would be handed over through a gate that is shut and
+    nobody has said why; else ""."""
     if kind not in KINDS or not KINDS[kind].is_release or find_hiding_rounds(access):
-        return False
-    return read_gate(access.study).asks_for_reason
+        return ""
+    gate = read_gate(access.study)
+    if not gate.asks_for_reason:
+        return ""
+    if gate.is_overridable:
+        return _("The gate is red. Say first why these labels leave in spite of it.")
+    return _("Qrels, ground truth, training pairs and BEIR wait until the checklist is computed.")
 
 
 def begin_download(
@@ -155,7 +160,7 @@ def render_exports(
     annotator that the study does not know."""
     annotator = request.GET.get("annotator") if status == OK else None
     try:
-        page = show_exports(access, annotator or None, error=error)
+        page = show_exports(access, annotator or None, page=request.GET.get("page"), error=error)
     except ExportRefused as refusal:
         raise Http404(str(refusal)) from refusal
     template = "results/hidden.html" if page.hidden_by else "results/exports.html"

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.forms import NOTE_LIMIT
 from results.access import get_study_for_results
 from results.export_contexts import find_hiding_rounds
-from results.release_contexts import ask_for_reason, show_gate, show_systems
-from results.services.gate import GateRefused, override_gate
+from results.release_contexts import ask_for_reason, say_not_overridden, show_gate, show_systems
+from results.services.gate import GateRefused, override_gate, read_gate
 from results.services.gate import pass_gate as record_pass
 from results.services.releases import request_release
 from results.views.exports import render_exports
@@ -76,7 +76,7 @@ def override(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         override_gate(study=access.study, member=access.member, reason=reason)
     except GateRefused:
-        error = _("No line of the gate is red any more: nothing was recorded.")
+        error = say_not_overridden(read_gate(access.study))
         return render_exports(request, access, error=error, status=CONFLICT)
     messages.success(request, _("The exports are open in spite of the gate; the log says why."))
     return redirect("results:exports", slug)

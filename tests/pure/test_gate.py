@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from results.gate import KEYS, is_open, judge_gate, list_red
+from results.gate import KEYS, is_open, judge_gate, list_red, name_causes
 from results.gate_facts import (
     ClassFacts,
     ExportFacts,
@@ -14,6 +14,7 @@ from results.gate_facts import (
     RubricFacts,
     TargetFacts,
     UntoldFacts,
+    take_as_computed,
 )
 from results.gate_wording import TITLES, say
 
@@ -136,6 +137,19 @@ def test_numbers_that_are_missing_or_old_turn_red_what_rests_on_them(freshness: 
         "exports",
     ]
     assert list_red(judge_gate(replace(GREEN, diagnosed=freshness))) == ["holes", "targets"]
+
+
+def test_causes_keep_their_names_while_numbers_move_and_are_of_what_was_computed() -> None:
+    def name(**changes: Any) -> list[str]:
+        return name_causes(judge_gate(take_as_computed(replace(GREEN, **changes))))
+
+    few = name(classes=[replace(POLICY, judged=3), HOW_TO], measured="old")
+    assert few == name(classes=[replace(POLICY, judged=4), HOW_TO])
+    assert few == ["queries too_few class=policy"]
+    assert name(classes=[replace(POLICY, judged=3), HOW_TO], measured="missing") == []
+    moved = name(rounds=[FIRST, replace(SECOND, kappa=0.71)])
+    assert moved == ["stable moved measure=kappa from=calibration-1 to=calibration-2"]
+    assert name(holes=("how-to",), untold=[LITTLE]) == ["holes hole class=how-to"]
 
 
 @pytest.mark.parametrize(("share", "state"), [(0.05, "warning"), (0.149, "warning"), (0.15, "red")])

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from results.gate import KEYS
 from results.services.exports import KINDS
+from results.services.gate import Gate
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Action, User
@@ -26,10 +26,9 @@ WITHOUT_ANNOTATOR = sorted(name for name, kind in KINDS.items() if not kind.need
 
 
 @pytest.fixture
-def lead(cast: Cast) -> Client:
-    """The lead, who has said why labels are exported whatever line of the gate is red."""
-    data = {"reason": "A first look.", "red": list(KEYS)}
-    record_action(cast.study, "gate.overridden", member=cast.lia, data=data)
+def lead(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """The lead, of whom a red gate asks nothing: `test_release_pages` is about that."""
+    monkeypatch.setattr(Gate, "asks_for_reason", False)
     return log_in(cast.lia)
 
 
@@ -64,13 +63,19 @@ def test_page_counts_single_votes(cast: Cast, lead: Client) -> None:
     assert '<th scope="row">on a single vote</th><td class="num">9</td>' in read(lead)
 
 
-def test_page_lists_the_first_withheld_and_counts_the_others(cast: Cast, lead: Client) -> None:
+def test_every_withheld_query_is_linked_on_some_page(
+    cast: Cast, lead: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.export_contexts.WITHHELD_PER_PAGE", 10)
     for _ in range(12):
         add_pairs(cast, "factual", 1)
-    page = read(lead)
-    assert "15 queries withheld" in page
-    assert page.count('<code dir="auto">') == 10
-    assert "and 5 more; the manifest names all of them" in page
+    pages = [read(lead), read(lead, f"{URL}?page=2")]
+    assert "15 queries withheld" in pages[0]
+    assert f'rel="next" href="{URL}?page=2#withheld"' in pages[0]
+    link = r'<li><a href="/studies/alpha/results/final-labels/\?query=([^"]+)">'
+    linked = [re.findall(link, page) for page in pages]
+    assert [len(ids) for ids in linked] == [10, 5]
+    assert {*linked[0], *linked[1]} == {*cast.study.queries.values_list("external_id", flat=True)}
 
 
 def test_page_offers_every_kind_with_its_manifest(cast: Cast, lead: Client) -> None:

@@ -5,18 +5,20 @@ from dataclasses import replace
 
 import pytest
 from django.db import connection
+from django.db.models import OuterRef, Subquery
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import CarriedLabel, Judgment
 from results.gate import KEYS
-from results.models import AgreementTarget, FinalLabel
+from results.models import AgreementTarget, FinalLabel, ReleaseReport
 from results.services.exports import KINDS
 from results.services.exports.kinds import ExportRequest, TextKind
 from results.services.exports.manifest import Manifest
 from results.services.exports.qrels import qrels_lines
 from results.services.gate import GateRefused, override_gate, pass_gate, read_gate
 from results.services.releases import list_old_scopes
+from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Action, Pair, QueryClass, Round, Study
 from tests import factories as make
@@ -32,6 +34,7 @@ from tests.results.releasable import (
     open_exports,
     plan,
 )
+from tests.results.silent import make_silent
 
 # Three queries are too few to tell whether a class is a hole.
 GREEN = dict.fromkeys(KEYS, "green") | {"holes": "warning"}
@@ -47,16 +50,6 @@ def test_a_study_that_is_ready_is_green_in_every_line_that_can_be_told(study: St
     assert list_codes(study, "stable") == {"steady"}
     assert list_states(study) == GREEN
     assert read_gate(study).state == "green"
-
-
-def test_no_hole_is_open_once_every_class_has_a_verdict(study: Study) -> None:
-    assert list_codes(study, "holes") == {"too_little_labelled"}
-    report = study.agreement_reports.get(scope=Scope().key)
-    for row in report.payload["classes"]:
-        row["verdict"] = "noise"
-    report.save()
-    assert list_codes(study, "holes") == {"no_hole"}
-    assert set(list_states(study).values()) == {"green"}
 
 
 def test_nothing_is_green_before_anything_was_computed(cast: Cast) -> None:
@@ -130,15 +123,19 @@ def test_a_tie_without_a_final_label(cast: Cast, study: Study) -> None:
     assert list_states(study) == GREEN
 
 
-def test_an_open_hole(study: Study) -> None:
-    report = study.agreement_reports.get(scope=Scope().key)
-    classes = report.payload["classes"]
-    report.payload["classes"] = [{"class": "factual", "verdict": "hole"}]
-    report.save()
+def test_an_open_hole_is_closed_by_labels_that_agree(db: None) -> None:
+    study = make_silent()
+    run_agreement(study)
     assert list_codes(study, "holes") == {"hole"}
-    report.payload["classes"] = classes
-    report.save()
-    assert list_states(study) == GREEN
+    assert list_states(study)["holes"] == "red"
+    of_ben = Judgment.objects.filter(annotator__name="ben", pair=OuterRef("pair"))
+    of_ana = Judgment.objects.filter(annotator__name="ana")
+    of_ana.filter(pair__query__query_class__name="procedural").update(
+        grade=Subquery(of_ben.values("grade"))
+    )
+    run_agreement(study)
+    assert list_codes(study, "holes") == {"no_hole"}
+    assert list_states(study)["holes"] == "green"
 
 
 def test_labels_that_were_not_carried_to_the_newest_rubric(cast: Cast, study: Study) -> None:
@@ -261,6 +258,26 @@ def test_passing_is_logged_and_holds_until_something_changes(cast: Cast, study: 
     assert (told["gate_state"], told["gate_passed"]) == ("green", None)
 
 
+def test_passing_holds_while_all_that_the_lines_look_at_is_as_it_was(
+    cast: Cast, study: Study
+) -> None:
+    pass_gate(study=study, member=cast.lia, reason=REASON)
+    targets, risky = AgreementTarget.objects.all(), QueryClass.objects.filter(name="procedural")
+    for rows, change, back in (
+        (targets, {"at_least": "0.10"}, {"at_least": "0.60"}),
+        (targets, {"weights": "linear"}, {"weights": "nominal"}),
+        (risky, {"is_high_risk": False}, {"is_high_risk": True}),
+        (risky, {"minimum_queries": 0}, {"minimum_queries": 1}),
+    ):
+        assert read_gate(study).state == "passed"
+        rows.update(**change)
+        assert read_gate(study).state != "passed", change
+        rows.update(**back)
+    calibrate(cast, "cal-3", [0, 1, 2, 0])
+    compute(study)
+    assert read_gate(study).state == "green"
+
+
 def test_a_red_gate_is_not_passed_and_a_green_one_not_overridden(cast: Cast, study: Study) -> None:
     with pytest.raises(GateRefused):
         override_gate(study=study, member=cast.lia, reason=REASON)
@@ -286,6 +303,45 @@ def test_a_reason_holds_for_the_lines_that_were_red_and_not_for_another(
     QueryClass.objects.update(minimum_queries=1)
     draft.delete()
     assert read_gate(study).state == "green"
+
+
+def test_a_reason_ends_once_its_line_was_green_in_between(cast: Cast, study: Study) -> None:
+    draft = make.make_rubric_draft(study)
+    open_exports(cast.lia)
+    assert not read_gate(study).asks_for_reason
+    draft.delete()
+    for _ in range(2):
+        assert read_gate(study).state == "green"
+    ended = Action.objects.get(name="gate.override_ended")
+    assert ended.data == {"causes": ["rubric draft_open number=1"]}
+    make.make_rubric_draft(study)
+    assert read_gate(study).asks_for_reason
+
+
+def test_a_reason_ends_once_the_gate_was_passed(cast: Cast, study: Study) -> None:
+    draft = make.make_rubric_draft(study)
+    open_exports(cast.lia)
+    draft.delete()
+    pass_gate(study=study, member=cast.lia, reason=REASON)
+    make.make_rubric_draft(study)
+    assert read_gate(study).asks_for_reason
+
+
+def test_a_reason_is_for_what_was_computed_and_found(cast: Cast, study: Study) -> None:
+    ReleaseReport.objects.all().delete()
+    make.make_rubric_draft(study)
+    with pytest.raises(GateRefused):
+        open_exports(cast.lia)
+    compute(study)
+    open_exports(cast.lia)
+    for pair in cast.pairs[3:6]:
+        make.make_final_label(pair, None)
+    gate = read_gate(study)
+    assert (list_codes(study, "dropped"), gate.asks_for_reason) == ({"measured_before"}, False)
+    compute(study)
+    assert read_gate(study).asks_for_reason
+    open_exports(cast.lia)
+    assert not read_gate(study).asks_for_reason
 
 
 def test_the_gate_is_read_by_few_queries_however_large_the_study(cast: Cast, study: Study) -> None:

@@ -92,6 +92,13 @@ def test_a_worker_computes_all_that_the_checklist_rests_on(cast: Cast, lead: Cli
     assert "Nothing has been counted yet" in page
     # Calibrations are opened where they are compared, by leads too.
     assert re.search(r'there are 0\.</span> <a href="/studies/alpha/results/rounds/">', page)
+    # A reason is for what was found, so nothing is overridden before.
+    assert "wait until the checklist is computed" in read(lead, EXPORTS)
+    waiting = read(lead, f"{EXPORTS}consensus-qrels/", status=409)
+    assert "wait until the checklist is computed" in waiting
+    refused = lead.post(f"{GATE}override/", {"reason": REASON})
+    assert refused.status_code == 409
+    assert "Compute the checklist first" in refused.content.decode()
     response = lead.post(f"{GATE}compute/")
     assert (response.status_code, response.url) == (302, GATE)
     kinds = set(Job.objects.values_list("kind", flat=True))
@@ -146,7 +153,12 @@ def test_a_red_gate_lets_no_labels_out_before_somebody_says_why(
     told = json.loads(lead.get(f"{EXPORTS}{kind}/manifest/").content)
     assert (told["gate_state"], told["gate_override"]["by"]) == ("red", "lia")
     made = Action.objects.get(name="export.made")
-    assert made.data["gate"] == {"state": "red", "red": ["rubric"], "reason": REASON}
+    assert made.data["gate"] == {
+        "state": "red",
+        "red": ["rubric"],
+        "reason": REASON,
+        "reason_given": True,
+    }
     assert REASON in read(lead, EXPORTS)
     assert lead.post(f"{GATE}override/", {"reason": REASON}).status_code == 302
 
@@ -172,7 +184,7 @@ def test_who_still_judges_sees_neither_gate_nor_scores(cast: Cast) -> None:
     assert not Action.objects.filter(name__startswith="gate.").exists()
 
 
-def test_the_export_command_writes_through_a_red_gate_and_says_so(
+def test_the_export_command_writes_through_a_red_gate_and_says_whether_a_reason_was_given(
     study: Study, tmp_path: Path
 ) -> None:
     make.make_rubric_draft(study)
@@ -180,14 +192,22 @@ def test_the_export_command_writes_through_a_red_gate_and_says_so(
     call_command("export", "alpha", "consensus-qrels", output=path)
     told = read_manifest(path)
     assert told["gate_state"] == "red"
-    assert told["gate_override"] is None
+    assert (told["gate_override"], told["gate_reason_given"]) == (None, False)
     lines = {row["line"]: row for row in told["gate_lines"]}
     assert lines["rubric"] == {
         "line": "rubric",
         "state": "red",
         "found": ["A draft of the next version is being written."],
     }
-    assert Action.objects.get(name="export.made").data["gate"]["red"] == ["rubric"]
+    logged = Action.objects.get(name="export.made").data["gate"]
+    assert logged == {"state": "red", "red": ["rubric"], "reason": None, "reason_given": False}
+    call_command("export", "alpha", "consensus-qrels", output=path, reason=REASON)
+    told = read_manifest(path)
+    assert (told["gate_state"], told["gate_reason_given"]) == ("red", True)
+    assert told["gate_override"]["reason"] == REASON
+    logged = Action.objects.filter(name="export.made").latest("id").data["gate"]
+    assert (logged["reason"], logged["reason_given"]) == (REASON, True)
+    assert read_gate(study).asks_for_reason
 
 
 def test_the_gate_command_computes_prints_and_tells_by_its_status(

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.gate import list_red
 from results.services.exports import KINDS, ExportRefused, Manifest, manifest_path, write_export
+from results.services.gate import Gate
 from studies.management.arguments import WRONG_USAGE, read_path, read_text
 from studies.models import Study
 from studies.services.jobs import JobRefused
@@ -34,6 +35,12 @@ class Command(BaseCommand):
             metavar="N",
             help="end the log after its first N actions, as an earlier manifest says (log_until)",
         )
+        parser.add_argument(
+            "--reason",
+            type=read_text,
+            metavar="TEXT",
+            help="why labels leave in spite of a red gate, for the log and the manifest",
+        )
         parser.add_argument("-o", "--output", required=True, type=read_path, metavar="PATH")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,6 +59,7 @@ class Command(BaseCommand):
                 annotator=options["annotator"],
                 with_texts=options["with_texts"],
                 until=options["until"],
+                reason=options["reason"],
             )
         except (ExportRefused, JobRefused) as refusal:
             raise CommandError(str(refusal)) from refusal
@@ -71,13 +79,20 @@ class Command(BaseCommand):
             self.stdout.write(f"  and {more:,} more, all in the manifest") if more > 0 else None
         for problem in manifest.problems:
             self.stderr.write(problem)
-        red = list_red(manifest.gate.lines) if manifest.gate else []
-        if red and KINDS[manifest.kind].is_release:
-            self.stderr.write(
-                f"The release gate is red ({', '.join(red)}), as the manifest says; "
-                f"`manage.py gate {manifest.study}` tells why."
-            )
+        if manifest.gate:
+            self.report_gate(manifest, manifest.gate)
         self.stdout.write(f"manifest: {manifest_path(path)}")
+
+    def report_gate(self, manifest: Manifest, gate: Gate) -> None:
+        if gate.is_open or not KINDS[manifest.kind].is_release:
+            return
+        why = (
+            "with the reason given" if gate.is_reason_given else "without a reason (--reason TEXT)"
+        )
+        self.stderr.write(
+            f"The release gate is red ({', '.join(list_red(gate.lines))}), as the manifest says, "
+            f"{why}; `manage.py gate {manifest.study}` tells what makes it red."
+        )
 
 
 def check_usage(options: Mapping[str, Any]) -> None:
@@ -90,6 +105,8 @@ def check_usage(options: Mapping[str, Any]) -> None:
         raise CommandError(f"{kind} takes no --annotator.", returncode=WRONG_USAGE)
     if options["with_texts"] and not KINDS[kind].offers_texts:
         raise CommandError(f"{kind} takes no --with-texts.", returncode=WRONG_USAGE)
+    if options["reason"] is not None and not options["reason"].strip():
+        raise CommandError("--reason needs words.", returncode=WRONG_USAGE)
     if options["until"] is not None and not KINDS[kind].has_log:
         raise CommandError(f"{kind} takes no --until: it holds no log.", returncode=WRONG_USAGE)
 

@@ -39,6 +39,9 @@ from studies.models import Action, Member, Study, User
 from studies.selectors import find_rubric_in_force
 from studies.services.log import record_action
 
+# Who gave the reason of an export that no account asked for.
+BY_COMMAND = "manage.py export"
+
 
 class ExportStream(Iterator[bytes]):
     """The bytes of an export under way.
@@ -134,12 +137,14 @@ def write_export(
     with_texts: bool = False,
     until: int | None = None,
     user: User | None = None,
+    reason: str | None = None,
 ) -> Manifest:
     """Write the export to `path` and its manifest to `path` with `.manifest.json` appended.
 
     `beir` and `study` become a folder unless the name ends in `.zip`. Both appear only when
     they are complete; an ordinary file of that name is replaced, a link, a device or a folder that
-    holds something is not.
+    holds something is not. `reason` says why labels leave in spite of a red gate: this export
+    only, and nothing waits for it.
     Raises ExportRefused, and OSError when the disk refuses.
     """
     found, request = _make_request(
@@ -149,6 +154,8 @@ def write_export(
     is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
     _check_place(path, is_folder=is_folder)
     _tell_gate(manifest, study)
+    if manifest.gate and reason:
+        manifest.gate = manifest.gate.excuse(reason, by=BY_COMMAND, at=manifest.created_at)
     with _temporary_names(path) as (made, account):
         with _refusing(), read_snapshot():
             _open_account(manifest, study)
@@ -405,4 +412,5 @@ def _describe_gate(manifest: Manifest) -> dict[str, Any]:
         "state": gate.state,
         "red": list_red(gate.lines),
         "reason": gate.override.reason if gate.override else None,
+        "reason_given": gate.is_reason_given,
     }
