@@ -5,8 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("results", "0009_no_truncate"),
-        ("studies", "0008_no_truncate"),
+        ("results", "0010_withdrawn_proposals"),
     ]
 
     operations = [
