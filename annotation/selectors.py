@@ -10,6 +10,7 @@ from annotation.assigned import leave_out_judged_anew
 from annotation.desk import read_desks
 from annotation.holds import has_ended
 from annotation.models import Claim, Judgment, RoundAssignment
+from annotation.services.claims import LASTING_HOLD
 from annotation.services.quotas import count_allowance
 from studies.models import Member, Pair, Quota
 from studies.selectors import list_open_rounds
@@ -56,6 +57,7 @@ def find_when_held_queries_free(annotator: Member) -> datetime | None:
         round_query__annotators__isnull=False,
         state=Claim.State.HELD,
         expires_at__gt=timezone.now(),
+        expires_at__lt=timezone.now() + LASTING_HOLD / 2,
     ).exclude(Exists(assigned))
     frees_at: datetime | None = (
         held.exclude(annotator=annotator)

@@ -146,8 +146,10 @@ SET state = 'held', slot = excluded.slot, expires_at = excluded.expires_at,
 RETURNING c.xmax = 0, {CLAIM.of("c")}
 """
 
+# A hold that lasts longer keeps its time.
 SETTLE_CLAIM = """
-UPDATE annotation_claim SET expires_at = %(expires_at)s, state = CASE WHEN EXISTS (
+UPDATE annotation_claim
+SET expires_at = greatest(expires_at, %(expires_at)s), state = CASE WHEN EXISTS (
     SELECT FROM studies_pair p
     WHERE p.query_id = %(query)s AND NOT EXISTS (
         SELECT FROM annotation_judgment j

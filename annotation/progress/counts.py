@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connection
 
+from annotation.services.claims import is_lasting
 from annotation.statements import IS_OF_TEAM
 from studies.models import Study
 
@@ -190,6 +191,11 @@ class Held:
     @property
     def left(self) -> int:
         return max(self.pairs - self.labelled, 0)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it ends only when the query is done or an admin releases it."""
+        return is_lasting(self.expires_at)
 
 
 @dataclass(frozen=True, slots=True)

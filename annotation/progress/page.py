@@ -180,9 +180,11 @@ def explain_queue(who: int, round: Round, found: Counts, held: Sequence[Held]) -
         return Queue("open", queries=queries)
     if is_kept_back:
         return Queue("share_done")
-    if found.gives_single_pairs(round):
-        return Queue("all_done")
-    others = [one.expires_at for one in held if (one.round_query_id, who) not in found.taken]
+    others = [
+        one.expires_at
+        for one in held
+        if not one.is_lasting and (one.round_query_id, who) not in found.taken
+    ]
     return Queue("held_by_others", until=min(others)) if others else Queue("all_done")
 
 

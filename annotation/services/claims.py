@@ -6,12 +6,12 @@ the database, refuse what a mistake here would let through.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation import statements
@@ -19,15 +19,15 @@ from annotation.assigned import is_assigned, may_be_given
 from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.offers import list_open_queries, read_value
 from annotation.services.quotas import is_within_quota, list_allowed
-from studies.models import Member, Pair, Round, RoundQuery, Study
+from studies.models import Member, Pair, Role, Round, RoundQuery, Study
 from studies.rows import build_parts, prepared_cursor
 from studies.services.log import record_action
 
 # How many labels changed, by the keys of their round and annotator.
 Changes = Counter[tuple[int, int]]
 
-# Longer than any study.
-ASSIGNED_HOLD = timedelta(days=36500)
+# Longer than any study: such a hold ends when its query is done, or by an admin.
+LASTING_HOLD = timedelta(days=36500)
 
 
 def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
@@ -148,14 +148,13 @@ def settle_claim(claim: Claim) -> Changes:
     """
     round_query = claim.round_query
     gives_single_pairs = is_assigned(round_query.round)
-    claim.expires_at = expiry_in(round_query.round)
     claim.state = read_value(
         statements.SETTLE_ASSIGNED_CLAIM if gives_single_pairs else statements.SETTLE_CLAIM,
         claim=claim.pk,
         round=round_query.round_id,
         query=round_query.query_id,
         annotator=claim.annotator_id,
-        expires_at=claim.expires_at,
+        expires_at=expiry_in(round_query.round),
     )
     if claim.state != Claim.State.FINISHED:
         return Counter()
@@ -205,34 +204,56 @@ def set_surplus_aside(round_query: RoundQuery) -> Changes:
     return counts
 
 
-def reopen_grown_claims(study: Study) -> int:
-    """Hold again the finished claims whose query has gained pairs; returns their number.
+def reopen_grown_claims(study: Study, queries: Collection[int]) -> int:
+    """Hold again the finished claims of these queries (keys), which gained pooled pairs, of those
+    who annotate now; returns their number.
 
-    Their annotators meet the new pairs next; the places stay theirs.
+    Their annotators meet the new pairs next. The places stay theirs for as long as it takes: what
+    they had finished would otherwise be given to others whole.
     """
+    return (
+        find_outgrown_claims(study, queries)
+        .filter(
+            annotator__is_active=True,
+            annotator__user__isnull=False,
+            annotator__roles__contains=[Role.ANNOTATOR.value],
+        )
+        .update(state=Claim.State.HELD, expires_at=timezone.now() + LASTING_HOLD)
+    )
+
+
+def find_outgrown_claims(study: Study, queries: Collection[int]) -> QuerySet[Claim]:
+    """The finished claims of open rounds on these queries whose annotators lack a label of a
+    pooled pair."""
     own = Judgment.objects.filter(
         round=OuterRef(OuterRef("round_query__round")),
         annotator=OuterRef(OuterRef("annotator")),
         pair=OuterRef("pk"),
     )
-    unlabelled = Pair.objects.filter(query=OuterRef("round_query__query")).exclude(Exists(own))
+    pooled = Pair.objects.filter(query=OuterRef("round_query__query"), pool_rank__isnull=False)
     assigned = RoundAssignment.objects.filter(round=OuterRef("round_query__round"))
     return Claim.objects.filter(
-        Exists(unlabelled),
+        Exists(pooled.exclude(Exists(own))),
         ~Exists(assigned),
+        round_query__query__in=queries,
         round_query__round__study=study,
         round_query__round__closed_at__isnull=True,
         state=Claim.State.FINISHED,
-    ).update(state=Claim.State.HELD, expires_at=expiry(study))
+    )
 
 
 def expiry_in(round: Round) -> datetime:
     """Until when a query of the round is held: what is assigned to somebody stays theirs."""
-    return timezone.now() + ASSIGNED_HOLD if is_assigned(round) else expiry(round.study)
+    return timezone.now() + LASTING_HOLD if is_assigned(round) else expiry(round.study)
 
 
 def expiry(study: Study) -> datetime:
     return timezone.now() + timedelta(minutes=study.claim_minutes)
+
+
+def is_lasting(expires_at: datetime) -> bool:
+    """Whether a hold until then ends by no lapse of time."""
+    return expires_at > timezone.now() + LASTING_HOLD / 2
 
 
 def count_label_changes(changes: Mapping[tuple[int, int], int]) -> None:

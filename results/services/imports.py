@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 from django.db import connection
 
-from annotation.services.claims import reopen_grown_claims
 from annotation.services.imports import JudgmentOptions, add_judgments
+from annotation.services.imports.places import take_up_growth
 from annotation.services.imports.state import restore_state
 from results.services.calibration_imports import restore_notes
 from results.services.exports.settings import describe_settings
@@ -96,7 +96,7 @@ class Collected:
         moves = created and plan.state is not None
         take_over_target(study, plan.settings.target, report, created=created)
         if report.tally("pairs").new and not created:
-            report.has_reopened |= reopen_grown_claims(study) > 0
+            take_up_growth(study, report)
         if plan.folder.judgments is not None:
             add_judgments(
                 study=study,

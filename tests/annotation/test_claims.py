@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Claim, Judgment
+from annotation.screens import explain_nothing
 from annotation.services.claims import claim_next_query, reopen_grown_claims
 from annotation.services.judgments import Label, Outcome, record_judgment, undo_judgment
 from annotation.services.queue import next_pair
@@ -125,10 +127,46 @@ def test_grown_query_is_open_again_for_the_same_annotator(cast: Cast) -> None:
     query = cast.pairs[0].query
     new = make.make_pair(query, make.make_document(cast.study))
     assert next_pair(cast.ana) is None
-    assert reopen_grown_claims(cast.study) == 1
+    assert reopen_grown_claims(cast.study, [query.pk]) == 1
     assert pair_of(next_pair(cast.ana)) == new
     label_next(cast.ana)
     assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+
+
+def test_grown_query_waits_for_who_had_finished_it_as_long_as_it_takes(cast: Cast) -> None:
+    cast.main.round_queries.update(annotators=1)
+    while next_pair(cast.ana):
+        label_next(cast.ana)
+    query = cast.pairs[0].query
+    for _ in range(2):
+        make.make_pair(query, make.make_document(cast.study))
+    reopen_grown_claims(cast.study, [query.pk])
+    label_next(cast.ana)
+    Claim.objects.update(expires_at=F("expires_at") - timedelta(days=30))
+    assert next_pair(cast.ben) is None
+    assert explain_nothing(cast.ben).reason == "all_done"
+    label_next(cast.ana)
+    assert Judgment.objects.filter(annotator=cast.ana, is_surplus=False).count() == 11
+    assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+
+
+@pytest.mark.parametrize("fields", [{"user": None}, {"is_active": False}, {"roles": ["lead"]}])
+def test_grown_query_is_not_opened_for_who_does_not_annotate(
+    cast: Cast, fields: dict[str, object]
+) -> None:
+    while next_pair(cast.ana):
+        label_next(cast.ana)
+    make.make_pair(cast.pairs[0].query)
+    Member.objects.filter(pk=cast.ana.pk).update(**fields)
+    assert reopen_grown_claims(cast.study, [cast.pairs[0].query_id]) == 0
+
+
+def test_only_pooled_pairs_of_the_queries_that_grew_open_a_query_again(cast: Cast) -> None:
+    while next_pair(cast.ana):
+        label_next(cast.ana)
+    make.make_pair(cast.pairs[0].query, pool_rank=None)
+    make.make_pair(cast.pairs[3].query)
+    assert reopen_grown_claims(cast.study, [cast.pairs[0].query_id]) == 0
 
 
 def test_calibration_round_comes_first_and_takes_everybody(cast: Cast) -> None:

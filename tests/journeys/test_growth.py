@@ -144,6 +144,16 @@ def test_results_say_that_the_pool_has_grown(study: Study, grow: Grow) -> None:
     assert "joined the pool" not in lead.get("/studies/help/results/").content.decode()
 
 
+def test_growth_of_what_nobody_here_had_finished_is_told(study: Study) -> None:
+    Member.objects.filter(name="ana").update(roles=[])
+    admin = log_in(Member.objects.get(study=study, name="max"))
+    fields = {"study_files": {"corpus.jsonl": NEW_CORPUS}, "runs": {"c.run": NEW_RUN}}
+    draft = confirm(admin, upload_and_read(admin, study, **uploads(**fields)))
+    assert any("by who does not annotate here: 1;" in text for _, _, text in draft.report["notes"])
+    assert not draft.report["has_reopened"]
+    assert set(Claim.objects.values_list("state", flat=True)) == {"finished"}
+
+
 def test_the_same_growth_twice_changes_nothing(study: Study) -> None:
     admin = log_in(Member.objects.get(study=study, name="max"))
     fields = {"study_files": {"corpus.jsonl": NEW_CORPUS}, "runs": {"c.run": NEW_RUN}}

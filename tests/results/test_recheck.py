@@ -212,8 +212,9 @@ def test_a_query_that_grows_gives_no_new_pair_to_a_recheck(
 ) -> None:
     start(cast, second)
     judge_all(log_in(cast.ana), "1")
-    make.make_pair(cast.pairs[0].query)
-    assert reopen_grown_claims(cast.study) == 0
+    query = cast.pairs[0].query
+    make.make_pair(query)
+    assert reopen_grown_claims(cast.study, [query.pk]) == 0
     assert judge_all(log_in(cast.ana), "1") == []
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from django.db.backends.utils import CursorWrapper
 
-from annotation.services.claims import count_label_changes, reopen_grown_claims
-from annotation.services.imports.places import take_finished_places
+from annotation.services.claims import count_label_changes
+from annotation.services.imports.places import take_finished_places, take_up_growth
 from annotation.services.imports.pools import extend_pool, is_pool_closed
 from annotation.services.imports.reading import COLUMNS, JudgmentOptions, LabelFile
 from annotation.services.imports.resolving import (
@@ -127,7 +127,7 @@ def add_judgments(
             execute(cursor, LOG_JUDGMENTS, values)
         _count(cursor, labels, new, report)
         if extended:
-            report.has_reopened |= reopen_grown_claims(study) > 0
+            take_up_growth(study, report)
         if new and take_places:
             _take_places(cursor, path.name, report)
         if new or extended:

@@ -9,8 +9,15 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Claim
-from annotation.services.claims import Changes, count_label_changes, set_surplus_aside
-from studies.models import RoundQuery
+from annotation.services.claims import (
+    Changes,
+    count_label_changes,
+    find_outgrown_claims,
+    reopen_grown_claims,
+    set_surplus_aside,
+)
+from studies.models import RoundQuery, Study
+from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import fetch
 
 # A control pair outside of the pool is asked in the app only: no file of labels need hold it.
@@ -31,6 +38,19 @@ GROUP BY s.id, s.pairs, j.annotator_id
 HAVING count(*) = s.pairs
 ORDER BY s.id, j.annotator_id
 """
+
+
+def take_up_growth(study: Study, report: ImportReport) -> None:
+    """Let people judge on where queries that they had finished gained pairs; the report tells of
+    the queries whose places are taken by others, who cannot be asked."""
+    report.has_reopened |= reopen_grown_claims(study, report.grown) > 0
+    outgrown = find_outgrown_claims(study, report.grown).values("round_query").distinct().count()
+    if outgrown:
+        report.note(
+            "pool",
+            f"queries with new pairs that were finished by who does not annotate here: {outgrown:,}"
+            "; the progress page gives them to others",
+        )
 
 
 def take_finished_places(round_query_ids: Iterable[int]) -> int:

@@ -6,7 +6,7 @@ from django.db.backends.utils import CursorWrapper
 
 from studies.models import Round, Study
 from studies.services.imports.report import ImportReport
-from studies.services.imports.staging import execute, fetch
+from studies.services.imports.staging import execute, execute_by_query, fetch
 
 # Labels of closed rounds are no ground to add anything.
 IN_OPEN_ROUND = """
@@ -48,6 +48,7 @@ WHERE {IN_OPEN_ROUND} AND NOT EXISTS (
     SELECT FROM studies_pair p WHERE p.query_id = q.id AND p.document_id = d.id
 )
 GROUP BY q.id, d.id
+RETURNING query_id
 """  # noqa: S608 - put together from constants
 
 ADD_ROUND_QUERIES = """
@@ -82,8 +83,10 @@ def extend_pool(cursor: CursorWrapper, study: Study, report: ImportReport, file:
     else:
         by_id = execute(cursor, ADD_KNOWN_BY_ID, values)
         report.count("documents by id", read=by_id, new=by_id)
-    added = execute(cursor, ADD_PAIRS, values)
+    grown = execute_by_query(cursor, ADD_PAIRS, values)
     execute(cursor, ADD_ROUND_QUERIES, values)
+    added = sum(grown.values())
     if added:
         report.count("pairs", read=added, new=added)
+        report.grown |= grown.keys()
     return added

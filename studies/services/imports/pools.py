@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from django.db.backends.utils import CursorWrapper
@@ -14,6 +15,7 @@ from studies.services.imports.staging import (
     EXTERNAL_ID,
     Watch,
     execute,
+    execute_by_query,
     fetch,
     refresh_statistics,
     stage,
@@ -91,6 +93,7 @@ JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
 JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
 WHERE p.query_id = q.id AND p.document_id = d.id AND p.pool_rank IS NULL
     AND s.rank IS NOT NULL
+RETURNING p.query_id
 """
 
 ADD_PAIRS = """
@@ -102,6 +105,7 @@ JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
 WHERE NOT EXISTS (
     SELECT FROM studies_pair p WHERE p.query_id = q.id AND p.document_id = d.id
 )
+RETURNING query_id
 """
 
 CONTROL_COLUMNS = {
@@ -188,7 +192,9 @@ def add_pairs(
     _add_documents_by_id(cursor, study, plan, report)
     pool = ((pair.query_id, pair.doc_id, pair.pool_rank) for pair in plan.pool)
     read = stage(cursor, "staged_pair", PAIR_COLUMNS, watch.rows(pool, "pool"))
-    new = _add_staged_pairs(cursor, study)
+    added = _add_staged_pairs(cursor, study)
+    new = added.total()
+    report.grown |= added.keys()
     if new:
         refresh_statistics(cursor, "studies_pair")
     lost = _count_rows_of_no_query(cursor, "staged_pair", study)
@@ -198,9 +204,11 @@ def add_pairs(
     report.count("pairs", read=read, new=new, odd=lost)
 
 
-def _add_staged_pairs(cursor: CursorWrapper, study: Study) -> int:
+def _add_staged_pairs(cursor: CursorWrapper, study: Study) -> Counter[int]:
+    """Returns the number of pairs that each query (by key) gained."""
     values = {"study": study.pk}
-    return execute(cursor, RANK_CONTROLS, values) + execute(cursor, ADD_PAIRS, values)
+    ranked = Counter(execute_by_query(cursor, RANK_CONTROLS, values))
+    return ranked + Counter(execute_by_query(cursor, ADD_PAIRS, values))
 
 
 def _add_documents_by_id(

@@ -38,13 +38,15 @@ class ImportReport:
     """The account of one import into `study`.
 
     `problems` holds every refusal and conflict with its file and line, and the notes.
-    `has_reopened`: queries gained pairs that somebody had finished, who is to judge on.
+    `grown` are the keys of queries that gained pooled pairs. `has_reopened`: some of them had been
+    finished by somebody, who is to judge on.
     """
 
     study: str
     dry_run: bool = False
     tallies: dict[str, Tally] = field(default_factory=dict)
     problems: Problems = field(default_factory=lambda: Problems(kept=KEPT_PROBLEMS))
+    grown: set[int] = field(default_factory=set)
     has_reopened: bool = False
 
     def tally(self, kind: str) -> Tally:

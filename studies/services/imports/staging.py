@@ -125,6 +125,15 @@ def execute(cursor: CursorWrapper, statement: str, values: Mapping[str, Any]) ->
     return int(cursor.rowcount)
 
 
+def execute_by_query(
+    cursor: CursorWrapper, statement: str, values: Mapping[str, Any]
+) -> dict[int, int]:
+    """Run a statement that writes rows and returns the `query_id` of each; returns how many it
+    wrote of each query."""
+    counted = f"WITH written AS ({statement}) SELECT query_id, count(*) FROM written GROUP BY 1"  # noqa: S608 - put together from constants
+    return dict(fetch(cursor, counted, values))
+
+
 class Watch:
     """Tells of rows as they go by."""
 
