@@ -183,6 +183,55 @@ IS_OF_TEAM = """
     r.closed_at IS NULL AND m.is_active AND 'annotator' = ANY (m.roles)
 """
 
+# WITH queries on quotas (see annotation.services.quotas): each quota of the rounds with how many
+# split queries its member may still take, and the members who are below theirs.
+QUOTAS = """
+allowances AS (
+    SELECT q.round_id, q.member_id, q.is_fixed,
+        m.is_active AND 'annotator' = ANY (m.roles) AS annotates,
+        q.queries - shared.queries - taken.queries AS left_to_take
+    FROM studies_quota q
+    JOIN studies_member m ON m.id = q.member_id
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS queries FROM studies_roundquery
+        WHERE round_id = q.round_id AND annotators IS NULL
+    ) shared
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS queries
+        FROM annotation_claim c JOIN studies_roundquery rq ON rq.id = c.round_query_id
+        WHERE rq.round_id = q.round_id AND rq.annotators IS NOT NULL
+            AND c.annotator_id = q.member_id
+            AND (c.state = 'finished' OR c.state = 'held' AND c.expires_at > %(now)s)
+    ) taken
+    WHERE q.round_id = ANY (%(rounds)s)
+), below AS (
+    SELECT round_id, member_id FROM allowances WHERE annotates AND left_to_take > 0
+)
+"""
+
+# Whether nobody else who is below their quota could take a split query `rq`, so that it falls to
+# the member of the quota `own`: they have it, or have had it.
+IS_LEFT_OVER = """
+    NOT own.is_fixed AND NOT EXISTS (
+        SELECT FROM below b
+        WHERE b.round_id = own.round_id AND b.member_id <> own.member_id AND NOT EXISTS (
+            SELECT FROM annotation_claim c
+            WHERE c.round_query_id = rq.id AND c.annotator_id = b.member_id
+                AND (
+                    c.state IN ('finished', 'released')
+                    OR c.state = 'held' AND c.expires_at > %(now)s
+                )
+        )
+    )
+"""
+
+LEFT_OVER = f"""
+WITH {QUOTAS}
+SELECT coalesce(array_agg(rq.id), '{{}}')
+FROM allowances own JOIN studies_roundquery rq ON rq.round_id = own.round_id
+WHERE own.member_id = %(annotator)s AND rq.id = ANY (%(keys)s) AND {IS_LEFT_OVER}
+"""
+
 COUNT_LABEL_CHANGES = """
 INSERT INTO annotation_labelchanges (round_id, annotator_id, count)
 VALUES (%(round)s, %(annotator)s, %(changes)s)

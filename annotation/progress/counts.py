@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.utils import timezone
 
 from annotation.services.claims import is_lasting
-from annotation.statements import IS_OF_TEAM
+from annotation.statements import IS_LEFT_OVER, IS_OF_TEAM, QUOTAS
 from studies.models import Study
 
 PLANNED = f"""
@@ -99,6 +100,22 @@ COUNT_GIVEN = f"""
 SELECT g.round_id, g.annotator_id, count(f.id)
 FROM (SELECT DISTINCT round_id, annotator_id FROM given) g
 LEFT JOIN given_free f ON f.round_id = g.round_id AND f.annotator_id = g.annotator_id
+GROUP BY 1, 2
+"""  # noqa: S608 - put together from constants
+
+# Split queries with a free place that an annotator who has used up their share is offered all the
+# same, as the queue does.
+COUNT_LEFT_OVER = f"""
+{PLANNED}, {QUOTAS}
+SELECT own.round_id, own.member_id, count(*)
+FROM allowances own JOIN planned rq ON rq.round_id = own.round_id
+WHERE own.annotates AND own.left_to_take <= 0 AND NOT rq.is_shared AND rq.taken < rq.places
+    AND NOT EXISTS (
+        SELECT FROM annotation_claim c
+        WHERE c.round_query_id = rq.id AND c.annotator_id = own.member_id
+            AND (c.state IN ('finished', 'released') OR (c.state = 'held' AND c.expires_at > now()))
+    )
+    AND {IS_LEFT_OVER}
 GROUP BY 1, 2
 """  # noqa: S608 - put together from constants
 
@@ -232,6 +249,15 @@ def count_given(study: Study) -> dict[tuple[int, int], int]:
 def count_split(study: Study) -> dict[tuple[int, int], int]:
     """By round and annotator, the queries that are not for everybody and that they have taken."""
     rows = fetch(COUNT_SPLIT, {"study": study.pk})
+    return {(round_id, annotator_id): count for round_id, annotator_id, count in rows}
+
+
+def count_left_over(study: Study) -> dict[tuple[int, int], int]:
+    """By open round and annotator whose quota is used up, the split queries that fall to them
+    because nobody below their own could take these."""
+    rounds = list(study.rounds.filter(closed_at=None).values_list("pk", flat=True))
+    values = {"study": study.pk, "rounds": rounds, "now": timezone.now()}
+    rows = fetch(COUNT_LEFT_OVER, values)
     return {(round_id, annotator_id): count for round_id, annotator_id, count in rows}
 
 

@@ -78,6 +78,7 @@ class Counts:
     shut: Mapping[tuple[int, int], Shut]
     given: Mapping[tuple[int, int], int]
     split: Mapping[tuple[int, int], int]
+    left_over: Mapping[tuple[int, int], int]
     held: Sequence[Held]
     labels: Mapping[tuple[int, int], Labels]
     taken: set[tuple[int, int]]
@@ -119,6 +120,7 @@ def read_counts(study: Study) -> Counts:
         shut=counts.count_shut(study),
         given=counts.count_given(study),
         split=counts.count_split(study),
+        left_over=counts.count_left_over(study),
         held=held,
         labels=counts.count_labels(study),
         taken=counts.list_taken([one.round_query_id for one in held]),
@@ -200,4 +202,5 @@ def count_open(who: int, round: Round, found: Counts) -> tuple[int, bool]:
     if quota is None:
         return shared + split, False
     allowance = max(quota - places.shared - found.split.get((round.pk, who), 0), 0)
-    return shared + min(split, allowance), allowance == 0
+    left_over = found.left_over.get((round.pk, who), 0)
+    return shared + (min(split, allowance) or left_over), allowance == 0

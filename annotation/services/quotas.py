@@ -9,12 +9,13 @@ below their share could take, so that the last places of a round do not stay emp
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.holds import has_ended
+from annotation import statements
 from annotation.models import Claim
-from studies.models import Member, Quota, Role, Round, RoundQuery
+from annotation.services.offers import read_value
+from studies.models import Member, Quota, Round, RoundQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def list_allowed(*, round: Round, annotator: Member, pairs: Mapping[int, int]) -
     if left > 0:
         expected = shared.union(split[:left])
         return Allowed(list(pairs), sum(pairs[key] for key in pairs if key in expected))
-    remains = shared if quota.is_fixed else shared | list_left_over(quota, split)
+    remains = shared | list_left_over(quota, split)
     keys = [key for key in pairs if key in remains]
     return Allowed(keys, sum(pairs[key] for key in keys))
 
@@ -58,7 +59,7 @@ def is_within_quota(round_query: RoundQuery, annotator: Member) -> bool:
     )
     if quota is None or count_allowance(quota) > 0:
         return True
-    return not quota.is_fixed and bool(list_left_over(quota, [round_query.pk]))
+    return bool(list_left_over(quota, [round_query.pk]))
 
 
 def count_allowance(quota: Quota) -> int:
@@ -79,30 +80,13 @@ def list_places(round_id: int) -> QuerySet[Claim]:
 
 
 def list_left_over(quota: Quota, keys: Sequence[int]) -> set[int]:
-    """Of these split queries, those that nobody below their own quota could take."""
-    below = list_below_quota(quota.round_id) - {quota.member_id}
-    if not below:
-        return set(keys)
-    taken = (
-        Claim.objects.filter(round_query__in=keys, annotator__in=below)
-        .exclude(has_ended())
-        .order_by()
-        .values("round_query")
-        .annotate(people=Count("annotator"))
-        .filter(people=len(below))
+    """Of these split queries, those that nobody else below their quota could take, and which a fair
+    share (no quota set by hand) gives way for. The progress page counts by the same rule."""
+    found = read_value(
+        statements.LEFT_OVER,
+        rounds=[quota.round_id],
+        annotator=quota.member_id,
+        keys=list(keys),
+        now=timezone.now(),
     )
-    return set(taken.values_list("round_query", flat=True))
-
-
-def list_below_quota(round_id: int) -> set[int]:
-    """Active annotators of the round who have not taken as many queries as their quota says."""
-    shared = RoundQuery.objects.filter(round=round_id, annotators__isnull=True).count()
-    taken = dict(list_places(round_id).order_by().values_list("annotator").annotate(Count("pk")))
-    quotas = Quota.objects.filter(
-        round=round_id,
-        member__is_active=True,
-        member__roles__contains=[Role.ANNOTATOR.value],
-        queries__gt=shared,
-    )
-    rows = quotas.annotate(allowance=F("queries") - shared).values_list("member", "allowance")
-    return {member for member, allowance in rows if taken.get(member, 0) < allowance}
+    return set(found)

@@ -4,6 +4,7 @@ import pytest
 from django.db import DatabaseError
 
 from annotation.models import Claim
+from annotation.progress.page import Queue, explain_queue, read_counts
 from annotation.services.claims import claim_next_query
 from annotation.services.queue import next_pair
 from studies.models import Member, Quota, Role, Round, Study
@@ -26,6 +27,12 @@ def make_round_for(
 
 def set_quota(round: Round, member: Member, queries: int, *, is_fixed: bool = True) -> Quota:
     return Quota.objects.create(round=round, member=member, queries=queries, is_fixed=is_fixed)
+
+
+def explain(round: Round, member: Member) -> Queue:
+    """What the progress page says of the member's queue."""
+    found = read_counts(round.study)
+    return explain_queue(member.pk, round, found, found.held)
 
 
 def count_finished(member: Member) -> int:
@@ -68,7 +75,10 @@ def test_fair_share_gives_way_when_the_others_have_left(db: None) -> None:
     round, (ana, ben) = make_round_for("ana", "ben", queries=6)
     for member in (ana, ben):
         set_quota(round, member, 3, is_fixed=False)
+    judge_until_nothing_is_left(ana)
+    assert explain(round, ana) == Queue("share_done")
     Member.objects.filter(pk=ben.pk).update(is_active=False)
+    assert explain(round, ana) == Queue("open", queries=3)
     judge_until_nothing_is_left(ana)
     assert count_finished(ana) == 6
 
@@ -84,6 +94,7 @@ def test_fair_share_gives_way_for_queries_that_those_below_have_had(db: None) ->
     make.make_claim(third, ben, slot=1, state="finished")
     make.make_claim(second, eva, slot=2, state="finished")
     make.make_claim(third, eva, slot=None, state="released")
+    assert explain(round, ana) == Queue("open", queries=1)
     claim = claim_next_query(round=round, annotator=ana)
     assert claim is not None
     assert claim.round_query == third
