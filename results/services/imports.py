@@ -95,8 +95,6 @@ class Collected:
         report = plan.report
         moves = created and plan.state is not None
         take_over_target(study, plan.settings.target, report, created=created)
-        if report.tally("pairs").new and not created:
-            take_up_growth(study, report)
         if plan.folder.judgments is not None:
             add_judgments(
                 study=study,
@@ -108,6 +106,8 @@ class Collected:
                 take_places=not moves,
                 log_each=not (created and plan.folder.log),
             )
+        if report.grown and not created:
+            take_up_growth(study, report)
         if plan.folder.final_labels is not None and not report.problems:
             add_final_labels(
                 study=study,
