@@ -16,7 +16,7 @@ from results.figure_parts import Figures
 from results.figures import read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
-from results.selectors.changes import count_changed_labels, count_classes_since
+from results.selectors.changes import count_changed_labels, count_classes_since, has_other_plan
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
@@ -100,6 +100,7 @@ class ReportStatus:
     changes: int = 0
     class_changes: int = 0
     new_pairs: int = 0
+    has_other_plan: bool = False
     final_changes: int = 0
     progress: JobProgress | None = None
 
@@ -154,13 +155,15 @@ def show_status(study: Study, scope: Scope, report: AgreementReport | None) -> R
     changes = count_changed_labels(report) if report else 0
     class_changes = count_classes_since(report) if report else 0
     new_pairs = count_new_pairs(report) if report else 0
+    is_replanned = report is not None and has_other_plan(report)
     return ReportStatus(
-        state=name_state(report, job, changes + class_changes + new_pairs),
+        state=name_state(report, job, changes + class_changes + new_pairs + is_replanned),
         judgments=report.payload["judgments"] if report else 0,
         computed_at=report.computed_at if report else None,
         changes=changes,
         class_changes=class_changes,
         new_pairs=new_pairs,
+        has_other_plan=is_replanned,
         final_changes=count_final_changes_since(report) if report else 0,
         progress=show_job(study, job) if job else None,
     )

@@ -12,7 +12,12 @@ import numpy as np
 from django.utils import timezone
 
 from results.dropped import judge_dropped_share
-from results.selectors.changes import count_class_changes, count_label_changes
+from results.selectors.changes import (
+    count_class_changes,
+    count_label_changes,
+    find_last_carried,
+    stamp_plan,
+)
 from results.selectors.final_labels import count_final_changes, count_final_labels
 from results.selectors.holes import name_holes
 from results.selectors.labels import read_snapshot
@@ -61,6 +66,8 @@ def compute_agreement(
     with read_snapshot():
         # Read first: a label that arrives later makes the report look old, never too new.
         label_changes = count_label_changes(study, scope)
+        carried = find_last_carried(study, scope)
+        plan = stamp_plan(study, scope)
         class_changes = count_class_changes(study)
         final_changes = count_final_changes(study)
         pool_pairs = study.pairs.count()
@@ -102,6 +109,8 @@ def compute_agreement(
         "self_agreement": again,
         "final_labels": finals and _with_share(finals, completeness["pairs"]),
         "label_changes": label_changes,
+        "carried": carried,
+        "plan": plan,
         "class_changes": class_changes,
         "final_changes": final_changes,
         "pool_pairs": pool_pairs,

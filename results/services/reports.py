@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 
 from results.markdown import render_payload
 from results.models import AgreementReport
-from results.selectors.changes import count_classes_since, has_label_changes
+from results.selectors.changes import count_classes_since, has_label_changes, has_other_plan
 from results.selectors.final_labels import count_final_changes
 from results.selectors.holes import name_holes
 from results.selectors.reports import COMPUTE_AGREEMENT, get_report
@@ -100,7 +100,8 @@ def has_changed(report: AgreementReport) -> bool:
 
 
 def is_stale(report: AgreementReport) -> bool:
-    return has_changed(report) or count_new_pairs(report) > 0
+    """Whether anything that the report's numbers rest on is another by now."""
+    return has_changed(report) or count_new_pairs(report) > 0 or has_other_plan(report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.db import connection
 
-from annotation.models import Judgment
+from annotation.models import CarriedLabel, Judgment
 from config.celery import app
 from results import wording
 from results.markdown import render_payload
@@ -223,6 +223,42 @@ def test_labels_of_rounds_outside_of_a_scope_leave_its_report_fresh(cast: Cast) 
     assert not is_stale(run_agreement(cast.study, scope=Scope(round="a relabel")))
     label(make.make_round(cast.study, "again", kind="recheck"), cast.ana, cast.pairs[:1], [2])
     assert [is_stale(report) for report in reports] == [True, False]
+
+
+def test_a_relabel_round_rests_on_the_earlier_labels_too(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [0, 1])
+    again = make.make_round(cast.study, "again", kind="relabel", position=1)
+    label(again, cast.ana, cast.pairs[:2], [0, 1])
+    report = run_agreement(cast.study, scope=Scope(round="again"))
+    label(cast.main, cast.ana, cast.pairs[2:3], [2])
+    assert (is_stale(report), count_changed_labels(report)) == (True, 1)
+
+
+def test_labels_that_are_carried_make_the_report_of_their_version_old(cast: Cast) -> None:
+    label(cast.main, cast.ana, cast.pairs[:2], [0, 1])
+    newer = make.make_rubric(cast.study)
+    scopes = Scope(rubric=newer.number), Scope()
+    reports = [run_agreement(cast.study, scope=scope) for scope in scopes]
+    assert not any(map(is_stale, reports))
+    CarriedLabel.objects.bulk_create(
+        CarriedLabel(judgment=given, rubric_version=newer) for given in Judgment.objects.all()
+    )
+    assert [is_stale(report) for report in reports] == [True, False]
+    assert count_changed_labels(reports[0]) == 2
+    assert not is_stale(run_agreement(cast.study, scope=scopes[0]))
+
+
+def test_another_plan_makes_the_report_old(cast: Cast) -> None:
+    label_cast(cast)
+    report = run_agreement(cast.study, scope=Scope())
+    cast.main.round_queries.filter(query=cast.pairs[0].query).update(annotators=None)
+    assert is_stale(report)
+    page = log_in(cast.lia).get("/studies/alpha/results/").content.decode()
+    assert "How many annotators the queries are for has changed since." in page
+    report = run_agreement(cast.study, scope=Scope())
+    assert not is_stale(report)
+    Member.objects.filter(pk=cast.uma.pk).update(is_active=False)
+    assert is_stale(report)
 
 
 def test_a_label_that_changes_often_has_changed_once(cast: Cast) -> None:
