@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results import wording
+from results.asked_labels import UNSURE, AskedLabel, Link
 from results.findings import Diagnosis
 
 Bounds = tuple[float, float] | None
-# Names and values that an address is given beside its own.
-Link = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,7 @@ class LabelShare:
     name: str
     count: int
     share: float | None
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,14 @@ class KappaEntry:
     mark: Mark | None
 
     @property
-    def link(self) -> Link:
-        """The splits between the two, as an address asks for them."""
+    def between(self) -> Link:
+        """The two, as the address of their pairs names them."""
         return (("annotator", self.a), ("annotator", self.b))
+
+    @property
+    def link(self) -> Link:
+        """The splits between the two, as an address asks for them; empty where there is none."""
+        return () if self.observed in {None, 1.0} else self.between
 
     @property
     def named(self) -> Link:
@@ -150,6 +155,15 @@ class AnnotatorEntry:
     def link(self) -> Link:
         """The splits of the pairs that this one labelled; a machine's are not among them."""
         return () if self.is_machine else (("annotator", self.name),)
+
+    @property
+    def judged(self) -> Link:
+        """All that this one labelled, unsure or not."""
+        return () if self.is_machine else AskedLabel(self.name).link
+
+    @property
+    def left_unsure(self) -> Link:
+        return () if self.is_machine else AskedLabel(self.name, UNSURE).link
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """What the pages show of a stored report: its payload as small objects, ready for a template."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from results import wording
+from results.asked_labels import AskedLabel
 from results.diagnosis_wording import TAGS
 from results.dropped import judge_dropped_share
 from results.figure_parts import (
@@ -63,7 +65,7 @@ def read_figures(payload: Payload) -> Figures:
         ac1=payload["gwet_ac1"]["value"],
         ac1_reason=wording.as_words(payload["gwet_ac1"].get("reason")),
         ac1_interval=_read_bounds(payload["gwet_ac1"]["interval95"]),
-        labels=_read_shares(payload["labels"], names),
+        labels=_read_shares(payload["labels"], names, AskedLabel()),
         alphas=[
             _read_alpha(level, entry) for level, entry in payload["krippendorff_alpha"].items()
         ],
@@ -135,10 +137,19 @@ def _read_final(counts: Payload | None) -> FinalCounts | None:
     return FinalCounts(counts["graded"], counts["dropped"], share, judge_dropped_share(share))
 
 
-def _read_shares(labels: Mapping[str, int], names: Mapping[str, str]) -> list[LabelShare]:
+def _read_shares(
+    labels: Mapping[str, int], names: Mapping[str, str], asked: AskedLabel | None
+) -> list[LabelShare]:
+    """`asked` says whose labels they are; None for a machine's, whose pairs are not shown."""
     total = sum(labels.values())
     return [
-        LabelShare(grade, names.get(grade, ""), count, count / total if total else None)
+        LabelShare(
+            grade,
+            names.get(grade, ""),
+            count,
+            count / total if total else None,
+            replace(asked, grade=int(grade)).link if asked and count else (),
+        )
         for grade, count in labels.items()
     ]
 
@@ -173,12 +184,14 @@ def _read_kappa(entry: Payload, grades: Sequence[str]) -> KappaEntry:
         band=wording.as_words(entry["band"]),
         reason=wording.as_words(entry.get("reason")),
         grades=grades,
-        heat=_read_heat(entry["confusion"], grades),
+        heat=_read_heat(entry["confusion"], grades, (entry["a"], entry["b"])),
         mark=place_mark(entry["nominal"], interval, 1.0),
     )
 
 
-def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> list[HeatRow]:
+def _read_heat(
+    confusion: Sequence[Sequence[int]], grades: Sequence[str], between: tuple[str, str]
+) -> list[HeatRow]:
     most = max((count for row in confusion for count in row), default=0)
     return [
         HeatRow(
@@ -188,8 +201,7 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
                     count,
                     tint(count, most),
                     agrees=column == place,
-                    link=_find_ends(grades[place], grades[column])
-                    + ((("alike", "1"),) if column == place else ()),
+                    link=_ask_for(between, grades[place], grades[column]),
                 )
                 for column, count in enumerate(row)
             ],
@@ -198,10 +210,12 @@ def _read_heat(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> lis
     ]
 
 
-def _find_ends(first: str, second: str) -> Link:
-    """The lowest and the highest grade of a split, as an address asks for them."""
-    low, high = sorted((int(first), int(second)))
-    return (("low", str(low)), ("high", str(high)))
+def _ask_for(between: tuple[str, str], first: str, second: str) -> Link:
+    """The pairs to which the first of two gave this grade and the second that, as an address asks
+    for them."""
+    gave = zip(between, (int(first), int(second)), strict=True)
+    labels = tuple(("label", AskedLabel(name, grade).written) for name, grade in gave)
+    return (*labels, ("alike", "1")) if first == second else labels
 
 
 def tint(count: int, most: int) -> int:
@@ -256,6 +270,7 @@ def _read_direction(row: Payload) -> DirectionEntry:
 
 
 def _read_annotator(row: Payload, names: Mapping[str, str]) -> AnnotatorEntry:
+    asked = None if row["machine"] else AskedLabel(row["name"])
     return AnnotatorEntry(
         name=row["name"],
         is_machine=row["machine"],
@@ -263,7 +278,7 @@ def _read_annotator(row: Payload, names: Mapping[str, str]) -> AnnotatorEntry:
         unsure=row["unsure"],
         active_seconds=row["active_seconds"],
         timed=row["timed"],
-        labels=_read_shares(row["labels"], names),
+        labels=_read_shares(row["labels"], names, asked),
     )
 
 

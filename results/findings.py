@@ -103,7 +103,7 @@ class CitedTogether:
 
     @property
     def link(self) -> tuple[tuple[str, str], ...]:
-        """Splits that cite both, as an address asks for them."""
+        """Pairs with two such labels, as an address asks for them."""
         return (("dimension", self.a), ("dimension", self.b))
 
 

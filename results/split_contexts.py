@@ -1,6 +1,5 @@
 """What the page of pairs side by side shows."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +12,11 @@ from django.http import Http404, QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.models import Judgment
+from results.asked_labels import GRADE, UNSURE, AskedLabel
 from results.contexts import Link, list_scopes, list_tabs, write_query
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.split_pairs import (
+    ASKED_LABELS,
     SplitGroup,
     SplitLabel,
     SplitPair,
@@ -34,7 +35,6 @@ PAIRS_PER_PAGE = 20
 # Moments outside of these are no label's, and some cannot be told in every time zone.
 FIRST_YEAR, LAST_YEAR = 1970, 9000
 SHOWN_GROUPS = 12
-GRADE = re.compile(r"-?[0-9]{1,4}")
 CSV_HEADER = (
     "group",
     "query_id",
@@ -115,8 +115,10 @@ class PairsPage:
             "from": self.wanted.since and self.wanted.since.isoformat(),
             "to": self.wanted.until and self.wanted.until.isoformat(),
             "alike": "1" if self.wanted.alike else None,
+            "all": "1" if self.wanted.every else None,
         }
-        return [(name, value) for name, value in named.items() if value is not None]
+        labels = [("label", label.written) for label in self.wanted.labels]
+        return [(name, value) for name, value in named.items() if value is not None] + labels
 
     @property
     def said(self) -> str:
@@ -129,12 +131,26 @@ class PairsPage:
             "from": _("last label from %(value)s"),
             "to": _("last label to %(value)s"),
             "alike": _("labelled alike"),
+            "all": _("split or not"),
         }
-        return ", ".join(names[name] % {"value": value} for name, value in self.further)
+        told = [names[name] % {"value": value} for name, value in self.further if name in names]
+        return ", ".join([*told, *map(say_label, self.wanted.labels)])
 
     @property
     def is_narrow(self) -> bool:
         return self.wanted != Wanted()
+
+
+def say_label(label: AskedLabel) -> str:
+    """A label that is asked for, in words."""
+    told = [label.by or _("anybody")]
+    if label.grade is not None:
+        said = _("unsure") if label.grade == UNSURE else _("grade %(value)s")
+        told.append(said % {"value": label.grade})
+    if label.dimension is not None:
+        said = _("citing %(value)s") if label.dimension else _("names no dimension")
+        told.append(said % {"value": label.dimension})
+    return " · ".join(told)
 
 
 def find_hiding_rounds(access: StudyAccess, scope: Scope) -> list[str]:
@@ -204,12 +220,15 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
     that are no numbers, or moments that are none; a query id that the study does not have finds
     nothing."""
     query_class = query.get("class") or None
-    dimensions = list(dict.fromkeys(filter(None, query.getlist("dimension"))))[:2]
+    dimensions = list(filter(None, query.getlist("dimension")))[:2]
+    labels = _read_labels(query.getlist("label"))
     annotators = tuple(dict.fromkeys(filter(None, query.getlist("annotator"))))
     known = (
         query_class is None or query_class in choices.classes,
         set(dimensions) <= set(choices.dimensions),
         set(annotators) <= set(choices.annotators),
+        {label.by for label in labels} <= {None, *choices.annotators},
+        {label.dimension for label in labels} <= {None, "", *choices.dimensions},
     )
     if not all(known):
         raise Http404("No such class, annotator or dimension in this study.")
@@ -225,7 +244,19 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
         since=_read_moment(query.get("from", "")),
         until=_read_moment(query.get("to", "")),
         alike=query.get("alike") == "1",
+        every=query.get("all") == "1",
+        labels=labels,
     )
+
+
+def _read_labels(written: Sequence[str]) -> tuple[AskedLabel, ...]:
+    try:
+        labels = tuple(map(AskedLabel.parse, filter(None, written)))
+    except ValueError as error:
+        raise Http404("Labels name who gave them, a grade or a dimension.") from error
+    if len(labels) > ASKED_LABELS:
+        raise Http404("An address asks for two labels at most.")
+    return labels
 
 
 def _read_grade(text: str) -> int | None:
@@ -277,8 +308,8 @@ def _csv_row(place: int, label: SplitLabel) -> tuple[str, ...]:
         label.query_id,
         label.document_id,
         neutralise(label.query_class),
-        str(label.low),
-        str(label.high),
+        "" if label.low is None else str(label.low),
+        "" if label.high is None else str(label.high),
         neutralise(label.annotator),
         "unsure" if label.grade is None else str(label.grade),
         neutralise(label.dimension),

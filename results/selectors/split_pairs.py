@@ -1,18 +1,19 @@
 """Pairs that split, in groups of those that split alike, the largest group first; or, where that
-is asked for, those that got the same label from all who labelled them.
+is asked for, those that got the same label from all who labelled them, or all that have a label.
 
 The labels are those that the report of the scope speaks of: people's, on pairs of the pool,
 without surplus labels, and without control pairs unless the scope takes them in.
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
+from results.asked_labels import AskedLabel
 from results.selectors.labels import read_snapshot, stream_rows
 from results.services.outcomes import update_outcomes
 from results.services.scopes import Scope, find_rounds
@@ -20,9 +21,20 @@ from studies.models import Study
 
 EXCERPT = 900
 
+ASKED_LABELS = 2
+
+
+def _ask(number: int) -> str:
+    """Whether the label `l`, decided by `d`, is the one that is asked for."""
+    by, grade, cited = (f"%({name}_{number})s::text" for name in ("by", "grade", "cited"))
+    return f"""bool_or(({by} IS NULL OR l.name = {by})
+            AND ({grade} IS NULL OR coalesce(l.grade::text, 'unsure') = {grade})
+            AND ({cited} IS NULL OR l.grade IS NOT NULL AND coalesce(d.name, '') = {cited}))"""
+
+
 # Of one annotator's labels on one pair that of the round named last counts. For the current labels
 # the outcomes kept beside them tell which pairs can have split at all.
-SPLITS = """
+SPLITS = f"""
 WITH label AS (
     SELECT DISTINCT ON (j.pair_id, j.annotator_id)
         j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id, j.judged_at
@@ -40,7 +52,7 @@ WITH label AS (
         AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
         AND CASE WHEN %(with_controls)s THEN p.pool_rank IS NOT NULL OR k.pair_id IS NOT NULL
                  ELSE p.pool_rank IS NOT NULL AND k.pair_id IS NULL END
-        AND (NOT %(is_current)s OR %(alike)s OR EXISTS (
+        AND (NOT %(is_current)s OR %(alike)s OR %(every)s OR EXISTS (
             SELECT FROM results_pairoutcome o WHERE o.pair_id = p.id AND o.distance > 0))
         AND (%(rubric)s::int IS NULL
             OR j.rubric_version_id IN (
@@ -56,7 +68,8 @@ spread AS (
     SELECT pair_id, min(grade) AS low, max(grade) AS high
     FROM label
     GROUP BY pair_id
-    HAVING CASE WHEN %(alike)s THEN min(grade) = max(grade) AND count(grade) > 1
+    HAVING CASE WHEN %(every)s THEN true
+                WHEN %(alike)s THEN min(grade) = max(grade) AND count(grade) > 1
                 ELSE min(grade) <> max(grade) END
         AND (%(since)s::timestamptz IS NULL
             OR max(judged_at) FILTER (WHERE grade IS NOT NULL) >= %(since)s::timestamptz)
@@ -68,8 +81,10 @@ spread AS (
 ),
 split AS (
     SELECT s.pair_id, s.low, s.high,
-        array_agg(l.name ORDER BY l.name) FILTER (WHERE l.grade = s.high) AS highest,
-        array_agg(l.name ORDER BY l.name) FILTER (WHERE l.grade = s.low) AS lowest
+        array_agg(l.name ORDER BY l.name) FILTER (
+            WHERE l.grade IS NOT DISTINCT FROM s.high) AS highest,
+        array_agg(l.name ORDER BY l.name) FILTER (
+            WHERE l.grade IS NOT DISTINCT FROM s.low) AS lowest
     FROM spread s
     JOIN label l USING (pair_id)
     LEFT JOIN studies_dimension d ON d.id = l.decided_by_id
@@ -77,9 +92,14 @@ split AS (
     HAVING (%(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s))
         AND (%(annotator)s::text IS NULL
             OR bool_or(l.name = %(annotator)s AND l.grade IS NOT NULL))
-        AND (%(other_dimension)s::text IS NULL OR bool_or(d.name = %(other_dimension)s))
+        AND (%(other_dimension)s::text IS NULL
+            OR min(l.grade) FILTER (WHERE d.name = %(dimension)s)
+                <> max(l.grade) FILTER (WHERE d.name = %(other_dimension)s)
+            OR max(l.grade) FILTER (WHERE d.name = %(dimension)s)
+                <> min(l.grade) FILTER (WHERE d.name = %(other_dimension)s))
+        AND {" AND ".join(map(_ask, range(ASKED_LABELS)))}
 )
-"""
+"""  # noqa: S608 - put together from constants
 
 GROUPS = f"""
 {SPLITS}
@@ -144,10 +164,11 @@ class Wanted:
     With two or more `annotators` only their labels are looked at, so the splits are those among
     them; with one, the splits are those of the pairs that this one labelled.
     `dimension` asks for splits in which at least one label cites it, `other_dimension` for
-    another label that cites that; `low` and `high` for the lowest and the highest grade, `query`
+    another label that cites that, or the same, and differs; `labels`, two at most, for labels that
+    the pair has; `low` and `high` for the lowest and the highest grade, `query`
     for those of one query (id), `pair` for that of one pair (key). `since` and `until`, both to
     the second, bound the moment of a pair's last label. With `alike` the pairs are those that did
-    not split although labelled twice or more.
+    not split although labelled twice or more, with `every` all that have a label.
     """
 
     query_class: str | None = None
@@ -161,17 +182,24 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     alike: bool = False
+    every: bool = False
+    labels: tuple[AskedLabel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SplitGroup:
-    """Pairs that split alike: between the same grades, the same people at either end."""
+    """Pairs that split alike: between the same grades, the same people at either end. The grades
+    are None where all are unsure."""
 
-    low: int
-    high: int
+    low: int | None
+    high: int | None
     highest: tuple[str, ...]
     lowest: tuple[str, ...]
     pairs: int
+
+    @property
+    def is_split(self) -> bool:
+        return self.low != self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +209,8 @@ class SplitLabel:
     query_id: str
     document_id: str
     query_class: str
-    low: int
-    high: int
+    low: int | None
+    high: int | None
     annotator: str
     grade: int | None
     grade_name: str
@@ -270,7 +298,22 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "since": wanted.since,
         "until": wanted.until,
         "alike": wanted.alike,
+        "every": wanted.every,
+        **_name_labels(wanted.labels),
     }
+
+
+def _name_labels(labels: Sequence[AskedLabel]) -> dict[str, str | None]:
+    named: dict[str, str | None] = {}
+    for number in range(ASKED_LABELS):
+        asked = labels[number] if number < len(labels) else AskedLabel()
+        grade = None if asked.grade is None else str(asked.grade)
+        named |= {
+            f"by_{number}": asked.by,
+            f"grade_{number}": grade,
+            f"cited_{number}": asked.dimension,
+        }
+    return named
 
 
 def _fetch(sql: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:

@@ -223,5 +223,6 @@ def targets(payload: Payload) -> Table:
             ]
             for row in rows
         ],
-        links=[name_two(row) for row in rows],
+        # Who agrees on every pair, or has no kappa for want of a second label, has no split.
+        links=[() if row["value"] in {None, 1.0} else name_two(row) for row in rows],
     )

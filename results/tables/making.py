@@ -11,6 +11,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext_lazy as _
 
 from results import wording
+from results.asked_labels import Link
 from results.figure_parts import Mark
 from studies.formats.spreadsheets import neutralise
 from studies.formats.tables import write_csv
@@ -21,7 +22,6 @@ FITTING = 4
 Payload = Mapping[str, Any]
 Kind = Literal["id", "text", "count", "ratio", "share", "interval", "share_interval", "p", "time"]
 Value = Any
-Link = tuple[tuple[str, str], ...]
 Make = Callable[[Payload], "Table"]
 
 SHOWN: dict[Kind, Callable[[Any], str]] = {
@@ -69,11 +69,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`label` is the heading of its column, which a phone shows beside it."""
+    """`label` is the heading of its column, which a phone shows beside it; `link` what the address
+    of the pairs behind it has to say."""
 
     text: str
     is_number: bool
     label: Any
+    link: Link = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`links` and `marks` go with `rows`, one for each, or are empty. Marks are drawn beside the
+    """`links` and `marks` go with `rows`, one for each, or are empty; `cell_links` has one for each
+    column of each row, or is empty. Marks are drawn beside the
     rows on an axis from 0 to `axis`, a share."""
 
     name: str
@@ -97,6 +100,7 @@ class Table:
     rows: Sequence[Sequence[Value]]
     note: Any = ""
     links: Sequence[Link] = ()
+    cell_links: Sequence[Sequence[Link]] = ()
     marks: Sequence[Mark | None] = ()
     axis: float = 1.0
 
@@ -109,14 +113,16 @@ class Table:
     def shown(self) -> Iterator[Row]:
         links = self.links or [()] * len(self.rows)
         marks = self.marks or [None] * len(self.rows)
-        for row, link, mark in zip(self.rows, links, marks, strict=True):
+        cell_links = self.cell_links or [[()] * len(self.columns)] * len(self.rows)
+        for row, link, behind, mark in zip(self.rows, links, cell_links, marks, strict=True):
             head, *cells = (
                 Cell(
                     "" if value is None and not column.is_number else SHOWN[column.kind](value),
                     column.is_number,
                     column.label,
+                    cell_link,
                 )
-                for column, value in zip(self.columns, row, strict=True)
+                for column, value, cell_link in zip(self.columns, row, behind, strict=True)
             )
             yield Row(head, cells, link, mark)
 

@@ -1,7 +1,10 @@
 """Who gave which labels, citing what, in what time."""
 
+from collections.abc import Collection
+
 from django.utils.translation import gettext as _
 
+from results.asked_labels import AskedLabel, Link
 from results.tables.making import (
     Column,
     Payload,
@@ -82,6 +85,7 @@ def time(payload: Payload) -> Table:
 
 def _describe_use(payload: Payload, name: str, title: str, who: Column, key: str) -> Table:
     rows = payload[key]
+    people = {row["name"] for row in payload["annotators"] if not row["machine"]}
     counted = [Column(dimension, dimension) for dimension in payload["dimension_names"]]
     return Table(
         name,
@@ -89,7 +93,22 @@ def _describe_use(payload: Payload, name: str, title: str, who: Column, key: str
         [who, *counted, Column("none", _("none named"))],
         [[name_class(row[who.name]), *row["counts"]] for row in rows],
         note=_("labels decided by each dimension"),
+        cell_links=[_link_cells(payload, row, people) for row in rows],
     )
+
+
+def _link_cells(payload: Payload, row: Payload, people: Collection[str]) -> list[Link]:
+    """One annotator has one label on a pair, so that so many labels are so many pairs. Those of a
+    class are not, and machines' pairs are not shown."""
+    name = row.get("annotator")
+    cited = zip((*payload["dimension_names"], ""), row["counts"], strict=True)
+    return [
+        (),
+        *(
+            AskedLabel(name, dimension=dimension).link if count and name in people else ()
+            for dimension, count in cited
+        ),
+    ]
 
 
 @make_table("dimensions-by-annotator")

@@ -1,6 +1,7 @@
 """Filters that write numbers the way every page and report writes them."""
 
 from collections.abc import Iterable
+from urllib.parse import parse_qsl
 
 from django import template
 from django.utils.http import urlencode
@@ -21,6 +22,9 @@ register.filter("ago", wording.as_ago)
 
 @register.filter
 def with_query(query: str, added: Iterable[tuple[str, str]]) -> str:
-    """The query of an address, "" or begun by "?", with further names and values."""
-    parts = [part for part in (query.lstrip("?"), urlencode(list(added or ()))) if part]
-    return f"?{'&'.join(parts)}" if parts else ""
+    """The query of an address, "" or begun by "?", with further names and values, in the place of
+    what it says under the same names."""
+    further = list(added or ())
+    names = {name for name, _ in further}
+    kept = [one for one in parse_qsl(query.lstrip("?")) if one[0] not in names]
+    return f"?{urlencode([*kept, *further])}" if kept or further else ""

@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 PURE = [
     "annotation.shuffle",
     "results.consensus",
+    "results.asked_labels",
     "results.gate",
     "results.gate_facts",
     "results.inspection",

@@ -1,6 +1,7 @@
 """Tables and pictures of the results: as files, on their pages, leading to the pairs."""
 
 import csv
+import html
 import io
 import re
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from django.test import Client
 
 from annotation.models import Judgment
 from results.pictures import PICTURES
+from results.selectors.split_pairs import Wanted, list_split_pairs
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from results.tables import TABLES
@@ -20,7 +22,7 @@ from studies.models import Member
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
-from tests.results.labelled import label, label_cast
+from tests.results.labelled import label, label_cast, label_in_many_ways
 
 URL = "/studies/alpha/results/"
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -146,32 +148,74 @@ def test_queries_are_listed_by_disagreement_and_far_ones_flagged(cast: Cast, lea
 def test_cell_of_a_confusion_matrix_leads_to_its_pairs(cast: Cast, lead: Client) -> None:
     label_cast(cast)
     run_agreement(cast.study, scope=Scope())
-    link = "splits/pairs/?annotator=ana&amp;annotator=ben&amp;low=1&amp;high=2"
+    asked = "label=by%3Dana%26grade%3D2&amp;label=by%3Dben%26grade%3D1"
+    link = f"splits/pairs/?annotator=ana&amp;annotator=ben&amp;{asked}"
     assert link in read(lead, f"{URL}agreement/")
     assert "1 split pair, side by side" in read(lead, f"{URL}{link.replace('&amp;', '&')}")
-    assert lead.get(f"{URL}splits/pairs/?low=x").status_code == 404
+    for query in ("low=x", "label=by%3Dnobody", "label=grade%3Dx", "label=x", "label=x%3D1"):
+        assert lead.get(f"{URL}splits/pairs/?{query}").status_code == 404
 
 
 LINK = re.compile(r'href="(/studies/alpha/results/splits/pairs/\?[^"#]+)"[^>]*>(.*?)</a>')
 
 
-@pytest.mark.parametrize("path", ["", "agreement/", "splits/", "people/", "queries/"])
+NUMBER = re.compile(r"(?:Read the )?(\d+)(?: pairs side by side)?")
+
+
+@pytest.mark.parametrize(
+    ("path", "people", "numbers"),
+    [
+        ("", (), 15),
+        ("", ("ana", "ben"), 8),
+        ("agreement/", (), 10),
+        ("splits/", (), 2),
+        ("people/", (), 6),
+        ("queries/", (), 0),
+    ],
+)
 def test_every_figure_leads_to_as_many_pairs_as_it_says(
-    cast: Cast, lead: Client, path: str
+    cast: Cast, lead: Client, path: str, people: tuple[str, ...], numbers: int
 ) -> None:
     """A link that is a number leads to so many pairs, every other one, and a version, to some."""
-    label_cast(cast)
+    label_in_many_ways(cast)
     for place, pair in enumerate(cast.pairs):
         Judgment.objects.filter(pair=pair).update(judged_at=NOON + timedelta(minutes=place // 5))
-    run_agreement(cast.study, scope=Scope())
-    links = LINK.findall(read(lead, f"{URL}{path}"))
-    assert links
-    for address, text in links:
-        page = read(lead, address.replace("&amp;", "&"))
-        shown = re.search(r"<h1> ?(\d+) ", page)
-        assert shown, address
-        is_count = text.isdigit() and "rubric=" not in address
-        assert int(shown[1]) == int(text) if is_count else int(shown[1]) > 0, address
+    run_agreement(cast.study, scope=Scope(annotators=people))
+    query = "&".join(f"annotator={name}" for name in people)
+    links = set(LINK.findall(read(lead, f"{URL}{path}?{query}")))
+    counted = [found for found in links if says_number(*found)]
+    assert len(counted) >= numbers
+    shown = {address: count_shown(lead, address) for address in dict(links)}
+    assert min(shown.values()) > 0
+    assert [(address, shown[address]) for address, _ in counted] == [
+        (address, says_number(address, text)) for address, text in counted
+    ]
+
+
+def says_number(address: str, text: str) -> int | None:
+    """The number of pairs that a link speaks of; that of a version is none."""
+    number = None if "rubric=" in address else NUMBER.fullmatch(text)
+    return int(number[1]) if number else None
+
+
+def count_shown(client: Client, address: str) -> int:
+    shown = re.search(r"<h1> ?(\d+) ", read(client, html.unescape(address)))
+    assert shown, address
+    return int(shown[1])
+
+
+def test_two_sides_of_a_split_cite_what_the_address_names_and_differ(cast: Cast) -> None:
+    label_in_many_ways(cast)
+
+    def count(dimension: str, other: str) -> int:
+        wanted = Wanted(dimension=dimension, other_dimension=other)
+        return len(list_split_pairs(cast.study, Scope(), wanted, limit=None))
+
+    # All six splits are between ana and ben, who cite answerability. Zoe, who cites recency,
+    # differs from ben in four of them and from ana in none.
+    assert count("answerability", "answerability") == 6
+    assert count("answerability", "recency") == 4
+    assert count("recency", "recency") == 0
 
 
 def test_periods_lead_to_their_pairs_and_are_drawn(cast: Cast, lead: Client) -> None:
@@ -221,9 +265,7 @@ def test_people_are_shown_with_labels_dimensions_and_time(cast: Cast, lead: Clie
     run_agreement(cast.study, scope=Scope())
     page = read(lead, f"{URL}people/")
     assert "What decided, annotator by annotator" in page
-    assert (
-        '<th scope="row" dir="auto">ana</th> <td class="num">9</td><td class="num">2 s</td>' in page
-    )
+    assert 'data-label="timed judgments">9</td><td class="num" data-label="median">2 s</td>' in page
 
 
 def test_most_frequent_cause_that_comes_back_is_to_be_mended_first(
