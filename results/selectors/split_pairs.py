@@ -124,7 +124,8 @@ placed AS (
 PAIRS = f"""
 {SPLITS}, {SIZED}
 SELECT placed.place, p.id, p.public_id, q.text, coalesce(c.name, ''),
-    d.title, d.external_id, coalesce(left(body.text, {EXCERPT + 1}), '')
+    d.title, d.external_id, coalesce(left(body.text, {EXCERPT + 1}), ''),
+    coalesce(body.image, '') <> ''
 FROM placed
 JOIN studies_pair p ON p.id = placed.pair_id
 JOIN studies_query q ON q.id = p.query_id
@@ -232,7 +233,12 @@ class SplitPair:
     title: str
     document_id: str
     text: str
+    has_image: bool
     labels: list[SplitLabel] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.title or self.document_id
 
     @property
     def excerpt(self) -> str:

@@ -5,6 +5,7 @@ import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +20,7 @@ from tests.pages import log_in
 from tests.results.labelled import add_pairs, label, label_cast
 from tests.results.silent import add_class, make_silent
 
+PNG = b"\x89PNG\r\n\x1a\n"
 URL = "/studies/alpha/results/splits/pairs/"
 CSV = "/studies/alpha/results/splits/pairs.csv"
 
@@ -237,3 +239,20 @@ def test_queries_do_not_grow_with_the_splits(cast: Cast, lead: Client) -> None:
     with CaptureQueriesContext(connection) as many:
         lead.get(URL)
     assert len(many) == len(few)
+
+
+def test_image_is_shown_beside_its_labels_and_every_document_can_be_read_whole(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    document = cast.pairs[0].document
+    document.body.image.save("shot.png", ContentFile(PNG))
+    document.body.image.close()
+    page = read(lead)
+    shown = f"/studies/alpha/adjudicate/images/{cast.pairs[0].public_id}/"
+    assert f'<img src="{shown}" loading="lazy" alt="Image of the document A title' in page
+    assert page.count("<img ") == 1
+    assert b"".join(lead.get(shown)) == PNG  # type: ignore[arg-type]  # a response that streams
+    whole = f"/studies/alpha/results/final-labels/{cast.pairs[2].public_id}/"
+    assert f'href="{whole}"' in page
+    assert "Some text." in read(lead, whole)
