@@ -149,6 +149,7 @@ class AnnotatorEntry:
     unsure: int
     active_seconds: float | None
     timed: int
+    not_blind: int
     labels: Sequence[LabelShare]
 
     @property
@@ -228,11 +229,13 @@ class ThirdVote:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A whole report. `axis` is the upper end of the axis of split rates, a share."""
+    """A whole report. `axis` is the upper end of the axis of split rates, a share; `not_blind` is
+    a sentence, "" where every judgment was given blind."""
 
     diagnosis: Diagnosis
     sentence: str
     beside: Sequence[str]
+    not_blind: str
     queries: int
     queries_fully_judged: int
     pairs: int

@@ -49,6 +49,7 @@ def read_figures(payload: Payload) -> Figures:
         diagnosis=read_diagnosis(payload),
         sentence=wording.say_where_it_splits(payload),
         beside=wording.say_what_stands_beside(payload),
+        not_blind=wording.say_not_blind(payload["not_blind"]),
         queries=payload["queries"],
         queries_fully_judged=payload["queries_fully_judged"],
         pairs=payload["pairs"],
@@ -278,6 +279,7 @@ def _read_annotator(row: Payload, names: Mapping[str, str]) -> AnnotatorEntry:
         unsure=row["unsure"],
         active_seconds=row["active_seconds"],
         timed=row["timed"],
+        not_blind=row["not_blind"],
         labels=_read_shares(row["labels"], names, asked),
     )
 

@@ -77,7 +77,7 @@ def _describe(figures: Figures) -> Iterator[str]:
     yield from section("What decided", _dimension_rows(figures), _DIMENSION, "lrrr")
     if figures.citations:
         yield escape(figures.citations)
-    yield from section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrl")
+    yield from section("Annotators", _annotator_rows(figures), _ANNOTATOR, "llrrrrl")
     yield _HOW_TO_READ
 
 
@@ -107,7 +107,7 @@ _KAPPA = [
 _SELF = ["annotator", "pairs", "observed", "by chance", "κ", "95% interval", "reading"]
 _CLASS = ["class", "pairs", "splits", "rate", "95% interval", "rest: pairs", "splits", "rate"]
 _DIMENSION = ["dimension", "citations", "splits that cite it", "share of splits"]
-_ANNOTATOR = ["annotator", "", "judgments", "unsure", "active time", "labels"]
+_ANNOTATOR = ["annotator", "", "judgments", "unsure", "not blind", "active time", "labels"]
 
 _HOW_TO_READ = """\
 ## How to read this
@@ -225,6 +225,7 @@ def _annotator_rows(figures: Figures) -> Iterator[Sequence[Cell]]:
             "machine" if row.is_machine else "",
             as_count(row.judgments),
             as_count(row.unsure),
+            as_count(row.not_blind),
             as_duration(row.active_seconds),
             labels,
         )

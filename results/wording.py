@@ -44,6 +44,13 @@ REASONS = (
     gettext_noop("no pair outside of this class was labelled at least twice"),
 )
 
+NOT_BLIND = ngettext_lazy(
+    "%(count)s judgment is not blind: who gave it could read others' labels of the round before. "
+    "It counts all the same.",
+    "%(count)s judgments are not blind: who gave them could read others' labels of the round "
+    "before. They count all the same.",
+    "number",
+)
 BESIDE = (
     (
         "missing",
@@ -69,6 +76,7 @@ BESIDE = (
             "number",
         ),
     ),
+    ("not_blind", NOT_BLIND),
     (
         "pairs_beyond_plan",
         ngettext_lazy(
@@ -201,6 +209,11 @@ def say_citations(payload: Mapping[str, Any]) -> str:
     if payload["split_kinds"]["unknown_citation"]:
         text += " " + _("In %(unknown_citation)s a label names no dimension: that tells nothing.")
     return text % {**kinds, "splits": as_count(payload["splits"])}
+
+
+def say_not_blind(number: int) -> str:
+    """How many judgments are not blind, in a sentence; "" for none."""
+    return NOT_BLIND % {"number": number, "count": as_count(number)} if number else ""
 
 
 def say_what_stands_beside(payload: Mapping[str, Any]) -> list[str]:

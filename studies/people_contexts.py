@@ -20,7 +20,9 @@ class RoleChoice:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A member; `account` is the name they log in with, "" for an identity or a machine."""
+    """A member; `account` is the name they log in with, "" for an identity or a machine.
+
+    `unblinded` names the rounds that they do not judge blind."""
 
     id: int
     name: str
@@ -28,6 +30,7 @@ class Person:
     roles: Sequence[RoleChoice]
     is_active: bool
     is_self: bool
+    unblinded: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,11 @@ def show_people(
     problem: str = "",
 ) -> PeoplePage:
     study = access.study
-    members = list(study.members.select_related("user").order_by("-is_active", "name"))
+    members = list(
+        study.members.select_related("user")
+        .prefetch_related("unblindings__round")
+        .order_by("-is_active", "name")
+    )
     with_account = [member for member in members if member.user_id is not None]
     without = [member for member in members if member.user_id is None]
     return PeoplePage(
@@ -88,6 +95,7 @@ def show_person(member: Member, viewer: Member) -> Person:
         roles=[RoleChoice(role.value, str(role.label), role in member.roles) for role in Role],
         is_active=member.is_active,
         is_self=member.pk == viewer.pk,
+        unblinded=[one.round.name for one in member.unblindings.all()],
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from django.db import connection
 
 from results.selectors.labels import select_planned_annotators
+from results.selectors.unblinded import IS_BLIND, JOIN_UNBLINDING
 from results.services.packed import Row, copy_rows, spread, unpack
 from results.services.scopes import ScopeRounds
 from results.services.vocabulary import Vocabulary, read_vocabulary
@@ -23,25 +24,25 @@ UNSURE = -1
 START_OF_TIME = 946_684_800
 
 # Whatever has few values is a key: a million labels come over as some hundred rows.
-LABELS = """
+LABELS = f"""
 SELECT j.round_id, j.annotator_id, j.rubric_version_id, j.is_surplus, j.grade,
-    j.decided_by_id, j.clause_id,
+    j.decided_by_id, j.clause_id, {IS_BLIND},
     string_agg(int8send(j.pair_id), ''::bytea),
     string_agg(float8send(coalesce(j.active_seconds, 'NaN')), ''::bytea),
     string_agg(timestamptz_send(j.judged_at), ''::bytea)
-FROM annotation_judgment j
-WHERE j.round_id = ANY({rounds})
-    AND ({rubric} = 0
+FROM annotation_judgment j {JOIN_UNBLINDING}
+WHERE j.round_id = ANY({{rounds}})
+    AND ({{rubric}} = 0
         OR j.rubric_version_id IN (
-            SELECT id FROM studies_rubricversion WHERE study_id = {study} AND number = {rubric})
+            SELECT id FROM studies_rubricversion WHERE study_id = {{study}} AND number = {{rubric}})
         OR j.id IN (
             SELECT c.judgment_id
             FROM annotation_carriedlabel c
             JOIN studies_rubricversion v ON v.id = c.rubric_version_id
-            WHERE v.study_id = {study} AND v.number = {rubric}))
-GROUP BY 1, 2, 3, 4, 5, 6, 7
-"""
-LABEL_TYPES = ("int8", "int8", "int8", "bool", "int2", "int8", "int8", "bytea", "bytea", "bytea")
+            WHERE v.study_id = {{study}} AND v.number = {{rubric}}))
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+"""  # noqa: S608 - put together from constants
+LABEL_TYPES = (*("int8",) * 3, "bool", "int2", "int8", "int8", "bool", *("bytea",) * 3)
 
 PAIRS = """
 SELECT c.pair_id IS NOT NULL, p.pool_rank IS NOT NULL,
@@ -86,8 +87,9 @@ class Labels:
 
     `pair` is a position in the pool, `rank` the place of the round in its scope, `rubric` a
     version's number, `grade` a position on the scale or `UNSURE`, `seconds` the active time, NaN
-    where it is unknown, and `moment` when it was judged, in seconds since 1970; the others are
-    codes of the vocabulary, -1 for none.
+    where it is unknown, and `moment` when it was judged, in seconds since 1970; `is_blind` is
+    false where its annotator could read others' labels of the round before; the others are codes
+    of the vocabulary, -1 for none.
     """
 
     pair: IntArray
@@ -100,6 +102,7 @@ class Labels:
     seconds: FloatArray
     moment: IntArray
     is_surplus: BoolArray
+    is_blind: BoolArray
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -275,18 +278,19 @@ def _unpack_labels(
     """One row for each label, coded; `pair` still holds the database's keys."""
     rank = {round.pk: place for place, round in enumerate(rounds.labels)}
     number = dict(study.rubric_versions.values_list("pk", "number"))
-    sizes = _count_packed([row[7] for row in rows])
+    sizes = _count_packed([row[8] for row in rows])
     return Labels(
-        pair=unpack((row[7] for row in rows), "i8"),
+        pair=unpack((row[8] for row in rows), "i8"),
         rank=spread([rank[row[0]] for row in rows], sizes),
         annotator=spread([vocabulary.annotators[row[1]] for row in rows], sizes),
         rubric=spread([number[row[2]] for row in rows], sizes),
         is_surplus=spread([row[3] for row in rows], sizes).astype(bool),
+        is_blind=spread([row[7] for row in rows], sizes).astype(bool),
         grade=spread([vocabulary.grades.get(row[4], UNSURE) for row in rows], sizes),
         dimension=spread([vocabulary.dimensions.get(row[5], NONE) for row in rows], sizes),
         clause=spread([vocabulary.clauses.get(row[6], NONE) for row in rows], sizes),
-        seconds=unpack((row[8] for row in rows), "f8"),
-        moment=unpack((row[9] for row in rows), "i8") // 1_000_000 + START_OF_TIME,
+        seconds=unpack((row[9] for row in rows), "f8"),
+        moment=unpack((row[10] for row in rows), "i8") // 1_000_000 + START_OF_TIME,
     )
 
 

@@ -38,6 +38,7 @@ def measure_labels(read: ScopeLabels, resamples: int) -> Json:
     table = build_table(read, rows)
     count = len(vocabulary.annotator_names)
     unsure = np.bincount(labels.annotator[labels.grade == UNSURE], minlength=count)
+    seen = np.bincount(labels.annotator[~labels.is_blind], minlength=count)
     is_timed = ~np.isnan(labels.seconds)
     with_time = labels.where(is_timed)
     timed = np.bincount(with_time.annotator, minlength=count)
@@ -53,6 +54,7 @@ def measure_labels(read: ScopeLabels, resamples: int) -> Json:
             unsure=dict(enumerate(unsure.tolist())),
             active_seconds={code: float(seconds[code]) for code in np.flatnonzero(timed).tolist()},
             timed=dict(enumerate(timed.tolist())),
+            not_blind=dict(enumerate(seen.tolist())),
             resamples=resamples,
         ),
         **describe_splits(table, machine=vocabulary.machine, dimensions=names),

@@ -6,6 +6,7 @@ unrounded and finite. `docs/statistics.md` documents every key.
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ from results.statistics.splits import (
 )
 from results.statistics.table import FloatArray, IntArray, LabelTable
 
+NOBODY: Mapping[int, int] = MappingProxyType({})
+
 Json = dict[str, Any]
 
 DISCUSSED_QUERIES = 5
@@ -70,16 +73,19 @@ def describe_agreement(
     unsure: Mapping[int, int],
     active_seconds: Mapping[int, float],
     timed: Mapping[int, int],
+    not_blind: Mapping[int, int] = NOBODY,
     resamples: int = RESAMPLES,
 ) -> Json:
     """The agreement of people, with machines compared beside them.
 
     `machine` holds the annotator codes that are machines: they stand in `annotators` and
-    `machine_kappa` and enter no other number. `unsure` (judgments), `active_seconds` and `timed`
-    (judgments whose active time is known) go by annotator code; who is not named has 0, and an
+    `machine_kappa` and enter no other number. `unsure` (judgments), `active_seconds`, `timed`
+    (judgments whose active time is known) and `not_blind` (judgments given by who could read
+    others' labels of the round) go by annotator code; who is not named has 0, and an
     unknown time. Raises `ValueError` for an unknown annotator code or a negative count.
     """
-    _check_annotators(table, machine, unsure=unsure, active_seconds=active_seconds, timed=timed)
+    counts = {"unsure": unsure, "active_seconds": active_seconds, "timed": timed}
+    _check_annotators(table, machine, **counts, not_blind=not_blind)
     people = table.without(machine)
     grades = count_grades(people)
     rate = split_rate(people)
@@ -91,6 +97,7 @@ def describe_agreement(
         "pairs_labelled_twice": rate.pairs,
         "judgments": len(people) + people_unsure,
         "unsure": people_unsure,
+        "not_blind": sum(count for code, count in not_blind.items() if code not in machine),
         "labels": _by_grade(people_labels, table.scale),
         "raw_agreement": _describe_raw_agreement(grades),
         "splits": rate.splits,
@@ -109,6 +116,7 @@ def describe_agreement(
                 "labels": _by_grade(label_counts[code], table.scale),
                 "active_seconds": active_seconds.get(code),
                 "timed": timed.get(code, 0),
+                "not_blind": not_blind.get(code, 0),
             }
             for code, name in enumerate(table.annotators)
         ],

@@ -45,6 +45,7 @@ def annotators(payload: Payload) -> Table:
             Column("machine", _("machine"), "text"),
             Column("judgments", _("judgments")),
             Column("unsure", _("unsure")),
+            Column("not_blind", _("not blind")),
             Column("active_seconds", _("active time"), "time"),
             *(Column(f"grade_{grade}", grade) for grade in grades),
         ],
@@ -54,6 +55,7 @@ def annotators(payload: Payload) -> Table:
                 "machine" if row["machine"] else "",
                 row["judgments"],
                 row["unsure"],
+                row["not_blind"],
                 row["active_seconds"],
                 *(row["labels"][grade] for grade in grades),
             ]

@@ -8,7 +8,7 @@ from studies.models.log import Action
 from studies.models.materials import Document, DocumentText, Query, QueryClass
 from studies.models.people import Member, Role, User
 from studies.models.pools import ControlPair, Pair, Run, RunHit
-from studies.models.rounds import Quota, Round, RoundQuery
+from studies.models.rounds import Quota, Round, RoundQuery, Unblinding
 from studies.models.rubrics import Clause, Dimension, EdgeCase, Grade, RubricVersion
 from studies.models.study import Study
 
@@ -38,5 +38,6 @@ __all__ = [
     "Run",
     "RunHit",
     "Study",
+    "Unblinding",
     "User",
 ]

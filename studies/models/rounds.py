@@ -96,3 +96,21 @@ class Quota(models.Model):
 
     def __str__(self) -> str:
         return f"{self.queries} of {self.round_id} for {self.member_id}"
+
+
+class Unblinding(models.Model):
+    """Since when one annotator does not judge a round blind, because they could read others'
+    labels while it was open. What they label in it from then on counts, and is marked."""
+
+    member = models.ForeignKey(Member, models.PROTECT, related_name="unblindings", db_index=False)
+    round = models.ForeignKey(Round, models.PROTECT, related_name="unblindings")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["member", "round"]
+        constraints = [
+            models.UniqueConstraint(fields=["member", "round"], name="unblinded_once_per_round"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} in {self.round_id}"

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from studies.models import Invitation, Member, Role, Study, User
 from studies.services.log import record_action
 from studies.services.people import PersonRefused, link_account
+from studies.services.unblinding import mark_unblinded
 
 TOKEN_BYTES = 32
 
@@ -131,6 +132,7 @@ def join(invitation: Invitation, user: User) -> Member:
         raise PersonRefused(
             _("You are a member of this study already, but not active. Ask an admin of it.")
         )
+    mark_unblinded(member, invitation.roles, user=user)
     member.roles = [role.value for role in Role if role in {*member.roles, *invitation.roles}]
     member.save(update_fields=["roles"])
     return member

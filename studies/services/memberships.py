@@ -9,13 +9,16 @@ from django.utils.translation import gettext as _
 from studies.models import Member, Role, Study, User
 from studies.services.log import record_action
 from studies.services.people import PersonRefused
+from studies.services.unblinding import mark_unblinded
 
 
 @transaction.atomic
 def change_roles(*, member: Member, roles: Collection[Role | str], user: User) -> Member:
     """Give the member exactly these roles.
 
-    Raises PersonRefused for who has no account, and when no active admin would be left.
+    Who could read others' labels before is marked as not blind where they annotate from now on
+    (see `studies.services.unblinding`). Raises PersonRefused for who has no account, and when no
+    active admin would be left.
     """
     locked = lock_member(member)
     if locked.user_id is None:
@@ -27,6 +30,7 @@ def change_roles(*, member: Member, roles: Collection[Role | str], user: User) -
         return locked
     if Role.ADMIN not in wanted:
         refuse_without_admin(locked)
+    mark_unblinded(locked, wanted, user=user)
     before, locked.roles = locked.roles, wanted
     locked.save(update_fields=["roles"])
     data = {"member": locked.name, "roles": wanted, "before": before}

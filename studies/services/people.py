@@ -11,6 +11,7 @@ from django.db import transaction
 
 from studies.models import Member, Role, Study, User
 from studies.services.log import record_action
+from studies.services.unblinding import mark_unblinded
 
 
 class PersonRefused(Exception):
@@ -71,7 +72,9 @@ def ensure_member(
     member = study.members.filter(user=account).first()
     member = member or find_or_create_identity(study, name)
     linked = _link(member, account)
-    added = _add_roles(member, roles)
+    wanted = [Role(role).value for role in roles]
+    mark_unblinded(member, wanted, user=user, is_logged=is_logged)
+    added = _add_roles(member, wanted)
     if linked and is_logged:
         _record_link(member, account, user)
     if added and is_logged:

@@ -18,7 +18,7 @@ from studies.formats.queries import read_queries_jsonl
 from studies.formats.rubrics import read_rubric
 from studies.formats.runs import read_run
 from studies.formats.study import read_study_file
-from studies.models import ControlPair, DocumentText, Round
+from studies.models import ControlPair, DocumentText, Round, Unblinding
 from tests import factories as make
 from tests.cast import Cast
 from tests.results.exported import UNSURE, judge, judge_all, read_manifest
@@ -151,12 +151,16 @@ def test_the_state_holds_what_no_other_file_has_a_place_for(full: Cast, tmp_path
     make.make_claim(full.main.round_queries.first(), full.ana)
     full.ben.is_active = False
     full.ben.save()
+    Unblinding.objects.create(member=full.ana, round=full.main, at=full.main.closed_at)
     state = json.loads((export_study(full, tmp_path) / "state.json").read_text())
     assert state["seed"] == "a" * 32
     assert state["closed_rounds"] == {"main": "2026-03-01T00:00:00+00:00"}
     assert state["team_sizes"] == {"main": 2}
     assert state["machines"] == ["judge-llm"]
     assert state["inactive"] == ["ben"]
+    assert state["unblinded"] == [
+        {"annotator": "ana", "round": "main", "at": "2026-03-01T00:00:00+00:00"}
+    ]
     assert state["surplus"] == [
         {"round": "main", "query_id": "q1", "doc_id": "q1-d1", "annotator": "uma"}
     ]

@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone, translation
 
 from annotation.models import CarriedLabel, Judgment
 from config.celery import app
@@ -24,14 +26,14 @@ from results.services.reports import (
     run_agreement,
 )
 from results.services.scopes import Scope
-from studies.models import ControlPair, Job, Member, Study
+from studies.models import ControlPair, Job, Member, Study, Unblinding
 from studies.services.jobs import run_job
 from tests import factories as make
 from tests.cast import Cast
 from tests.conftest import ROOT
 from tests.pages import log_in, post_form, read_forms
 from tests.results.documented import list_undocumented_keys
-from tests.results.exported import describe_json
+from tests.results.exported import describe_json, judge
 from tests.results.labelled import label, label_cast
 
 KEYS = {
@@ -457,3 +459,30 @@ def test_what_splits_cite_is_told_of_one_and_of_several(
     kinds = {"different_dimensions": 1, "different_clauses": 0, "same_reading": 0}
     payload = {"splits": splits, "split_kinds": {**kinds, "unknown_citation": unknown}}
     assert wording.say_citations(payload) == text
+
+
+def test_labels_that_are_not_blind_count_and_are_told(cast: Cast) -> None:
+    """Of ben's: one given before, one revised and one given after he could read others' labels."""
+    at = timezone.now()
+    before, after = at - timedelta(hours=1), at + timedelta(hours=1)
+    judge(cast.main, cast.pairs[:3], cast.ana, [1, 1, 1], judged_at=after)
+    judge(cast.main, cast.pairs[:2], cast.ben, [1, 2], judged_at=before)
+    judge(cast.main, cast.pairs[2:3], cast.ben, [None], judged_at=after)
+    Judgment.objects.filter(annotator=cast.ben, pair=cast.pairs[1]).update(revised_at=after)
+    blind = describe_json(cast.study, "judgments")
+    assert (blind["not_blind"], blind["not_blind_note"]) == (0, "")
+    Unblinding.objects.create(member=cast.ben, round=cast.main, at=at)
+    report = run_agreement(cast.study)
+    assert (report.payload["judgments"], report.payload["not_blind"]) == (6, 2)
+    told = {row["name"]: row["not_blind"] for row in report.payload["annotators"]}
+    assert told == {"ana": 0, "ben": 2}
+    page = log_in(cast.lia).get("/studies/alpha/results/people/").content.decode()
+    assert "2 not blind" in page
+    assert "2 judgments are not blind" in page
+    assert "2 judgments are not blind" in render_markdown(cast.study)
+    assert describe_json(cast.study, "consensus-qrels")["not_blind"] == 2
+    own = describe_json(cast.study, "annotator-qrels", annotator="ana")
+    assert (own["not_blind"], own["not_blind_note"]) == (0, "")
+    with translation.override("id"):
+        note = describe_json(cast.study, "study")["not_blind_note"]
+    assert note.startswith("2 judgments are not blind")

@@ -14,7 +14,7 @@ from PIL import Image
 
 from annotation.models import CarriedLabel, ProblemReport, RoundAssignment, RubricTold
 from results.models import AgreementTarget, CalibrationNote
-from studies.models import DocumentText, Quota, Round, RoundQuery
+from studies.models import DocumentText, Quota, Round, RoundQuery, Unblinding
 from studies.services.log import record_action
 from tests import factories as make
 from tests.cast import Cast
@@ -69,6 +69,7 @@ def fill(cast: Cast) -> None:
     RoundQuery.objects.filter(query__external_id="q3").update(annotators=5)
     record_action(study, "judgment.recorded", member=cast.ana, user=cast.ana.user, data={"a": 1})
     Quota.objects.create(round=cast.main, member=cast.ana, queries=7, is_fixed=True)
+    Unblinding.objects.create(member=cast.ben, round=cast.main)
     ProblemReport.objects.create(pair=second, annotator=cast.ben, kind="broken", note="=cut off")
     RubricTold.objects.create(annotator=cast.ana, rubric_version=cast.rubric)
     Round.objects.filter(pk=cast.main.pk).update(opens_at=timezone.now() + timedelta(days=3))

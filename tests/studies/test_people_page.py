@@ -1,13 +1,17 @@
 """The people page: roles, activity, identities; the last admin; the log."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from studies.models import Action, Member, Role
+from studies.models import Action, Member, Role, Unblinding
+from studies.services.invitations import accept_invitation, create_invitation
 from studies.services.memberships import change_roles, deactivate_member
-from studies.services.people import PersonRefused
+from studies.services.people import PersonRefused, ensure_member
 from tests import factories as make
 from tests.annotation.clients import run_together
 from tests.cast import Cast
@@ -129,3 +133,45 @@ def test_two_admins_who_remove_each_other_at_once_leave_one() -> None:
     run_together([lambda: remove(admins[0], admins[1]), lambda: remove(admins[1], admins[0])] * 4)
     left = [one for one in study.members.all() if one.has_role(Role.ADMIN)]
     assert len(left) == 1
+
+
+def test_who_reads_between_two_times_as_annotator_is_marked_as_not_blind(cast: Cast) -> None:
+    later = make.make_round(cast.study, "main-2", opens_at=timezone.now() + timedelta(days=1))
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    client = log_in(cast.max)
+    for roles in ([Role.ANNOTATOR, Role.LEAD], [Role.LEAD], [], [Role.ANNOTATOR]):
+        assert not cast.ben.unblindings.exists()
+        set_roles(client, cast.ben, *roles)
+    marked = cast.ben.unblindings.get()
+    assert marked.round == cast.main != later
+    action = Action.objects.get(name="member.unblinded")
+    assert (action.user, action.data) == (cast.max.user, {"member": "ben", "rounds": ["main"]})
+    assert "not blind in main" in client.get(PEOPLE).content.decode()
+    set_roles(client, cast.ben, Role.LEAD)
+    set_roles(client, cast.ben, Role.ANNOTATOR)
+    assert cast.ben.unblindings.get().at == marked.at
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_roles_make_nobody_unblind_who_could_read_no_label(cast: Cast, others: int) -> None:
+    """Nobody else has labelled, or who has labelled could read nothing before."""
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana if others else cast.lia, 1)
+    client = log_in(cast.max)
+    member = cast.ben if others else cast.lia
+    for roles in ([], [Role.ANNOTATOR], [Role.ANNOTATOR, Role.LEAD], [Role.ANNOTATOR]):
+        set_roles(client, member, *roles)
+    assert not Unblinding.objects.exists()
+
+
+def test_a_reader_who_joins_as_annotator_by_a_link_or_a_file_is_marked(cast: Cast) -> None:
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    invitation, _token = create_invitation(
+        study=cast.study,
+        roles=[Role.ANNOTATOR],
+        valid_for=timedelta(days=1),
+        user=cast.max.user,
+    )
+    accept_invitation(invitation=invitation, user=cast.lia.user)
+    ensure_member(study=cast.study, name="ada", roles=[Role.ANNOTATOR])
+    assert {one.member.name for one in Unblinding.objects.all()} == {"ada", "lia"}
+    assert Action.objects.filter(name="member.unblinded").count() == 2

@@ -16,6 +16,7 @@ from results.dropped import judge_dropped_share
 from results.services.exports.decisions import DecidedPair, DecidedQuery
 from results.services.gate import Gate
 from results.services.reports import OpenHoles
+from results.wording import say_not_blind
 
 CONSENSUS_RULES: dict[Policy, str] = {
     "plurality": (
@@ -87,7 +88,8 @@ class Manifest:
     is the number of actions that the export's log holds: those before it was made, or fewer where
     a request named an earlier end; None where the export holds no log. `relevant_from` is the
     lowest grade that the rubric in force calls relevant. `pool_dropped` are the dropped pairs
-    of the pool and all of its pairs.
+    of the pool and all of its pairs. `not_blind` counts current labels (of the annotator, where the
+    export is of one) that were given by who could read others' labels of the round.
     """
 
     study: str
@@ -113,6 +115,7 @@ class Manifest:
     relevant_from: int | None = None
     gate: Gate | None = None
     pool_dropped: tuple[int, int] = (0, 0)
+    not_blind: int = 0
 
     def expect_counts(self, *names: str) -> None:
         """Name what will be counted, so that what never occurs is told as 0."""
@@ -181,6 +184,7 @@ class Manifest:
             "counts": self._counts_json(),
             "log_until": self.log_until,
             **self._dropped_json(),
+            **self._blindness_json(),
             "withheld": [_withheld_json(query) for query in self.withheld],
             **self._holes_json(),
             **self._gate_json(),
@@ -208,6 +212,11 @@ class Manifest:
             "dropped_share_of_pool": share,
             "dropped_warning": judge_dropped_share(told) or None,
         }
+
+    def _blindness_json(self) -> dict[str, Any]:
+        """The labels that are not blind, with what that means, in English whoever asked."""
+        with translation.override("en"):
+            return {"not_blind": self.not_blind, "not_blind_note": say_not_blind(self.not_blind)}
 
     def _holes_json(self) -> dict[str, Any]:
         holes = self.open_holes

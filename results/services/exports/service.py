@@ -21,6 +21,7 @@ from results.selectors.final_labels import (
     find_relevant_from,
 )
 from results.selectors.labels import read_snapshot
+from results.selectors.unblinded import count_unblinded
 from results.services.exports.kinds import (
     ExportKind,
     ExportRefused,
@@ -73,7 +74,7 @@ class ExportStream(Iterator[bytes]):
         digest = Digest()
         _tell_gate(self.manifest, self._request.study)
         with _refusing(), read_snapshot():
-            _open_account(self.manifest, self._request.study)
+            _open_account(self.manifest, self._request)
             with closing(_make_chunks(self.kind, self._request, self.manifest)) as chunks:
                 for chunk in chunks:
                     digest.update(chunk)
@@ -100,7 +101,7 @@ def describe_export(
     if with_gate:
         _tell_gate(manifest, study)
     with read_snapshot():
-        _open_account(manifest, study)
+        _open_account(manifest, request)
         # Texts change nothing in the counts, and are the costly part.
         found.describe(ExportRequest(study, request.annotator), manifest)
     return manifest
@@ -158,7 +159,7 @@ def write_export(
         manifest.gate = manifest.gate.excuse(reason, by=BY_COMMAND, at=manifest.created_at)
     with _temporary_names(path) as (made, account):
         with _refusing(), read_snapshot():
-            _open_account(manifest, study)
+            _open_account(manifest, request)
             if is_folder and isinstance(found, FolderKind):
                 made.mkdir()
                 write_folder(found.entries(request, manifest), made, manifest)
@@ -275,10 +276,12 @@ def _tell_gate(manifest: Manifest, study: Study) -> None:
     manifest.gate = read_gate(study)
 
 
-def _open_account(manifest: Manifest, study: Study) -> None:
+def _open_account(manifest: Manifest, request: ExportRequest) -> None:
     """Tell, within the snapshot of the export, of which moment it is, what is open and which
     rubric versions are in force then."""
+    study = request.study
     manifest.created_at = timezone.now()
+    manifest.not_blind = count_unblinded(study, request.annotator)
     manifest.open_holes = find_open_holes(study)
     manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))
     manifest.pool_dropped = (

@@ -43,6 +43,7 @@ from studies.models import (
     RoundQuery,
     RubricVersion,
     Study,
+    Unblinding,
 )
 
 DEFAULT_DEPTH = 5
@@ -172,6 +173,7 @@ def collect_state(study: Study) -> dict[str, Any]:
         "joined": {
             member.name: member.created_at.isoformat() for member in study.members.order_by("name")
         },
+        "unblinded": _unblinded(study),
         "planned": _exceptions(study, rounds),
         "surplus": _surplus(study),
         "claims": _claims(study),
@@ -182,6 +184,14 @@ def collect_state(study: Study) -> dict[str, Any]:
         "rubric_told": _rubric_told(study),
         "calibration_notes": _calibration_notes(study),
     }
+
+
+def _unblinded(study: Study) -> list[dict[str, str]]:
+    rows = Unblinding.objects.filter(round__study=study).order_by("round__position", "id")
+    return [
+        {"annotator": name, "round": round_name, "at": at.isoformat()}
+        for name, round_name, at in rows.values_list("member__name", "round__name", "at")
+    ]
 
 
 def _names(study: Study, **condition: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from studies.formats.records import ClassSpec, StudyFile
-from studies.models import QueryClass, RoundQuery, Study, User
+from studies.models import QueryClass, RoundQuery, Study, Unblinding, User
 from studies.services.imports.plan import StudyPlan
 from studies.services.imports.report import ImportReport
 from studies.services.imports.state import StudyState
@@ -157,6 +157,7 @@ def restore_settings(study: Study, plan: StudyPlan) -> None:
     _restore_joining(study, state)
     for name, moment in state.opens_at.items():
         study.rounds.filter(name=name).update(opens_at=moment)
+    _restore_unblinding(study, state)
     for round_name, queries in state.planned.items():
         for query_id, annotators in queries.items():
             RoundQuery.objects.filter(
@@ -171,6 +172,21 @@ def _restore_joining(study: Study, state: StudyState) -> None:
         study.members.update(created_at=min(state.closed_rounds.values()))
     for name, moment in state.joined.items():
         study.members.filter(name=name).update(created_at=moment)
+
+
+def _restore_unblinding(study: Study, state: StudyState) -> None:
+    """The moments of the file stand, also where giving the roles here has just made others."""
+    members = dict(study.members.values_list("name", "pk"))
+    rounds = dict(study.rounds.values_list("name", "pk"))
+    Unblinding.objects.filter(member__study=study).delete()
+    Unblinding.objects.bulk_create(
+        (
+            Unblinding(member_id=members[one.annotator], round_id=rounds[one.round], at=one.at)
+            for one in state.unblinded
+            if one.round in rounds
+        ),
+        ignore_conflicts=True,
+    )
 
 
 def _note_passwords(study: Study, plan: StudyPlan, report: ImportReport) -> None:

@@ -115,12 +115,21 @@ class NoteState:
 
 
 @dataclass(frozen=True)
+class UnblindedState:
+    """Since when an annotator does not judge a round blind."""
+
+    annotator: str
+    round: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class StudyState:
     """The seed of all orders, when rounds open and were closed and how many "all annotators" were
-    then, who is a machine or inactive, when people joined, queries planned for another number of
-    annotators than their round (None: all), surplus labels, claims, pairs assigned one by one,
-    labels carried to later rubric versions, quotas, reports of problems, who knows of which
-    rubric version, and notes on the splits of calibrations."""
+    then, who is a machine or inactive, when people joined, who is not blind in which round,
+    queries planned for another number of annotators than their round (None: all), surplus labels,
+    claims, pairs assigned one by one, labels carried to later rubric versions, quotas, reports of
+    problems, who knows of which rubric version, and notes on the splits of calibrations."""
 
     seed: str = ""
     claim_minutes: int | None = None
@@ -130,6 +139,7 @@ class StudyState:
     machines: list[str] = field(default_factory=list)
     inactive: list[str] = field(default_factory=list)
     joined: dict[str, datetime] = field(default_factory=dict)
+    unblinded: list[UnblindedState] = field(default_factory=list)
     planned: dict[str, dict[str, int | None]] = field(default_factory=dict)
     surplus: list[SurplusLabel] = field(default_factory=list)
     claims: list[ClaimState] = field(default_factory=list)
@@ -145,6 +155,7 @@ class StudyState:
         """Whom no other file need name."""
         return {
             *self.inactive,
+            *(one.annotator for one in self.unblinded),
             *(quota.annotator for quota in self.quotas),
             *(report.annotator for report in self.problem_reports),
             *(told.annotator for told in self.rubric_told),
@@ -179,6 +190,7 @@ def _state(fields: Fields) -> StudyState:
         machines=_names(fields, "machines"),
         inactive=_names(fields, "inactive"),
         joined=_moments(fields, "joined"),
+        unblinded=[_unblinded(item) for item in _objects(fields, "unblinded")],
         planned={name: _plan(planned[name], name) for name in planned},
         surplus=[_surplus(item) for item in _objects(fields, "surplus")],
         claims=[_claim(item) for item in _objects(fields, "claims")],
@@ -259,6 +271,10 @@ def _label_names(fields: Fields) -> tuple[str, str, str, str]:
 
 def _surplus(fields: Fields) -> SurplusLabel:
     return SurplusLabel(*_label_names(fields))
+
+
+def _unblinded(fields: Fields) -> UnblindedState:
+    return UnblindedState(_text(fields, "annotator"), _text(fields, "round"), _moment(fields, "at"))
 
 
 def _carried(fields: Fields) -> CarriedState:

@@ -15,6 +15,7 @@ TOP_KEYS = [
     "pairs_labelled_twice",
     "judgments",
     "unsure",
+    "not_blind",
     "labels",
     "raw_agreement",
     "splits",
