@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from django.db import connection
+from django.db.models import Count
 from django.utils import timezone
 
 from annotation.models import Claim
@@ -16,7 +17,7 @@ from annotation.services.claims import (
     reopen_grown_claims,
     set_surplus_aside,
 )
-from studies.models import RoundQuery, Study
+from studies.models import Round, RoundQuery, Study
 from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import fetch
 
@@ -42,7 +43,7 @@ ORDER BY s.id, j.annotator_id
 
 def take_up_growth(study: Study, report: ImportReport) -> None:
     """Let people judge on where queries that they had finished gained pairs; the report tells of
-    the queries whose places are taken by others, who cannot be asked."""
+    the queries whose places are taken by others, who cannot be asked, or whose round is closed."""
     report.has_reopened |= reopen_grown_claims(study, report.grown) > 0
     outgrown = find_outgrown_claims(study, report.grown).values("round_query").distinct().count()
     if outgrown:
@@ -50,6 +51,16 @@ def take_up_growth(study: Study, report: ImportReport) -> None:
             "pool",
             f"queries with new pairs that were finished by who does not annotate here: {outgrown:,}"
             "; the progress page gives them to others",
+        )
+    in_main = RoundQuery.objects.filter(
+        query__in=report.grown, round__study=study, round__kind=Round.Kind.MAIN
+    )
+    ended = in_main.exclude(query__in=in_main.filter(round__closed_at=None).values("query"))
+    for name, queries in ended.order_by().values_list("round__name").annotate(Count("query")):
+        report.note(
+            "pool",
+            f"the round {name} is closed: nobody judges the new pairs of its queries in it "
+            f"({queries:,})",
         )
 
 
