@@ -246,10 +246,13 @@ def test_the_pool_of_a_closed_round_is_not_extended(cast: Cast, tmp_path: Path) 
 def test_a_finished_claim_is_held_again_when_its_query_gains_pairs(
     cast: Cast, tmp_path: Path
 ) -> None:
-    run_import(cast, write(tmp_path, HEADER + whole_query("q1", "cara")))
+    """For who judges here; a name without an account cannot be asked for the new pairs."""
+    labels = HEADER + whole_query("q1", "ana") + whole_query("q1", "cara")
+    run_import(cast, write(tmp_path, labels))
     path = write(tmp_path, f"{HEADER}q1,q2-d1,1,dirk,,,\n")
     run_import(cast, path, extend_pool=True)
-    assert Claim.objects.get().state == "held"
+    states = dict(Claim.objects.values_list("annotator__name", "state"))
+    assert states == {"ana": "held", "cara": "finished"}
 
 
 def test_a_wholly_labelled_query_takes_a_place_and_a_partly_labelled_one_does_not(
