@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import pytest_django
+from django.db import connection
 from django.utils import translation
 from hypothesis import settings
 
@@ -27,6 +29,21 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("real data: set DISSENSUS_TEST_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """The test database, without anybody else in it when it is dropped: a thread that served a test
+    may still hold its connection then."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND usename = current_user "
+            "AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture(autouse=True)
