@@ -2,24 +2,16 @@
 
 from typing import Any
 
-from django.db import connection
-
 from results.gate_facts import Freshness
 from results.models import ReleaseReport
-from results.selectors.changes import count_class_changes, count_label_changes
+from results.selectors.changes import count_class_changes, count_label_changes, stamp_plan
 from results.selectors.final_labels import count_final_changes
-from results.selectors.labels import PLANNED_ANNOTATORS
 from results.services.scopes import Scope
 from studies.models import Job, RubricVersion, Run, Study
 
 COMPUTE_RELEASE = "results.compute_release"
 # Raised whenever the payload changes: reports of an earlier format are as good as none.
 RELEASE_FORMAT = 3
-
-PLAN_STAMP = f"""
-WITH {PLANNED_ANNOTATORS}
-SELECT count(*) || ':' || coalesce(sum(hashint8extended(query_id, annotators)), 0) FROM planned
-"""  # noqa: S608 - put together from constants
 
 
 def read_basis(study: Study) -> dict[str, Any]:
@@ -31,21 +23,12 @@ def read_basis(study: Study) -> dict[str, Any]:
         "classes": count_class_changes(study),
         "final_labels": count_final_changes(study),
         "pairs": study.pairs.count(),
-        "plan": stamp_plan(study),
+        "plan": stamp_plan(study, Scope()),
         "runs": Run.objects.filter(study=study).count(),
         "rubric": published.order_by("-number").values_list("number", flat=True).first(),
         "consensus": [str(study.consensus), study.minimum_votes],
         "depth": study.depth,
     }
-
-
-def stamp_plan(study: Study) -> str:
-    """Changes when a query joins or leaves the main rounds, or is for another number of
-    annotators: where it is for all of them, when somebody joins or leaves the round's team."""
-    with connection.cursor() as cursor:
-        cursor.execute(PLAN_STAMP, {"study": study.pk})
-        (stamp,) = cursor.fetchone()
-    return str(stamp)
 
 
 def get_release_report(study: Study) -> ReleaseReport | None:
