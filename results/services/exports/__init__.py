@@ -2,12 +2,12 @@
 
 from results.services.exports.kinds import ExportKind, ExportRefused
 from results.services.exports.manifest import Manifest
+from results.services.exports.placing import manifest_path
 from results.services.exports.registry import KINDS
 from results.services.exports.service import (
     ExportStream,
     describe_export,
     find_last_end,
-    manifest_path,
     stream_export,
     write_export,
 )

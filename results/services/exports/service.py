@@ -2,11 +2,8 @@
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +29,12 @@ from results.services.exports.kinds import (
 )
 from results.services.exports.manifest import Digest, Manifest
 from results.services.exports.packing import write_folder, zip_chunks
+from results.services.exports.placing import (
+    check_place,
+    put_in_place,
+    temporary_names,
+    write_file,
+)
 from results.services.exports.registry import KINDS
 from results.services.exports.selection import COMMON_COUNTS, CONSENSUS_COUNTS
 from results.services.gate import read_gate
@@ -153,24 +156,24 @@ def write_export(
     )
     manifest = _begin_manifest(found, request)
     is_folder = isinstance(found, FolderKind) and path.suffix.lower() != ".zip"
-    _check_place(path, is_folder=is_folder)
+    check_place(path, is_folder=is_folder)
     _tell_gate(manifest, study)
     if manifest.gate and reason:
         manifest.gate = manifest.gate.excuse(reason, by=BY_COMMAND, at=manifest.created_at)
-    with _temporary_names(path) as (made, account):
+    with temporary_names(path) as (made, account):
         with _refusing(), read_snapshot():
             _open_account(manifest, request)
             if is_folder and isinstance(found, FolderKind):
                 made.mkdir()
                 write_folder(found.entries(request, manifest), made, manifest)
             else:
-                digest = _write_file(made, _make_chunks(found, request, manifest))
+                digest = write_file(made, _make_chunks(found, request, manifest))
                 manifest.seal(digest, is_text=isinstance(found, TextKind))
         text = json.dumps(manifest.as_json(), ensure_ascii=False, indent=2)
         account.write_text(f"{text}\n", encoding="utf-8")
         with transaction.atomic():
             _log_export(request, manifest, user)
-            _put_in_place(made, account, path)
+            put_in_place(made, account, path)
     return manifest
 
 
@@ -202,11 +205,6 @@ def _decode(chunks: Iterable[bytes]) -> Iterator[str]:
     """Lines with their ends; no chunk of an export ends within a line."""
     for chunk in chunks:
         yield from chunk.decode().splitlines(keepends=True)
-
-
-def manifest_path(path: Path) -> Path:
-    """Where the manifest of the export at `path` stands."""
-    return path.with_name(f"{path.name}.manifest.json")
 
 
 def find_last_end(study: Study, kind: str, user: User) -> int | None:
@@ -329,68 +327,6 @@ def _refusing() -> Iterator[None]:
         yield
     except ValueError as error:
         raise ExportRefused(f"{error}. Nothing was written.") from error
-
-
-def _check_place(path: Path, *, is_folder: bool) -> None:
-    if not path.name:
-        raise ExportRefused(f"{path} is a folder, and its manifest has no place; name a new one.")
-    if not path.parent.is_dir():
-        raise ExportRefused(f"The folder {path.parent} does not exist; make it first.")
-    _check_file(manifest_path(path))
-    if not is_folder:
-        _check_file(path)
-    elif os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
-        raise ExportRefused(f"{path} exists already; name a new folder, or remove that one.")
-
-
-def _check_file(path: Path) -> None:
-    """Raises ExportRefused where something stands that is no file to be replaced."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        kind = "link" if path.is_symlink() else "folder" if path.is_dir() else "device or pipe"
-        raise ExportRefused(
-            f"{path} is a {kind}, which would have to be replaced; name a file. An export is put "
-            "in place whole, with its manifest beside it."
-        )
-
-
-def _put_in_place(made: Path, account: Path, path: Path) -> None:
-    """The export and its manifest, or neither: an earlier manifest is put back where the export
-    cannot follow."""
-    manifest, earlier = manifest_path(path), account.with_suffix(".earlier")
-    with ExitStack() as undo:
-        if manifest.exists():
-            os.replace(manifest, earlier)
-            undo.callback(os.replace, earlier, manifest)
-        else:
-            undo.callback(manifest.unlink, missing_ok=True)
-        os.replace(account, manifest)
-        if made.is_dir() and path.is_dir():
-            path.rmdir()
-        os.replace(made, path)
-        undo.pop_all()
-    earlier.unlink(missing_ok=True)
-
-
-@contextmanager
-def _temporary_names(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Names beside the target for the export and its manifest; nothing stays there."""
-    token = secrets.token_hex(4)
-    made = path.with_name(f".{path.name}.{token}.part")
-    account = path.with_name(f".{path.name}.{token}.manifest.part")
-    try:
-        yield made, account
-    finally:
-        shutil.rmtree(made, ignore_errors=True) if made.is_dir() else made.unlink(missing_ok=True)
-        account.unlink(missing_ok=True)
-
-
-def _write_file(target: Path, chunks: Iterator[bytes]) -> Digest:
-    digest = Digest()
-    with target.open("xb") as file:
-        for chunk in chunks:
-            digest.update(chunk)
-            file.write(chunk)
-    return digest
 
 
 def _log_export(request: ExportRequest, manifest: Manifest, user: User | None) -> None:
