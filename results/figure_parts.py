@@ -224,6 +224,9 @@ class ThirdVote:
     pairs: int
     splits: int
     settled: int
+    dropped: int
+    dropped_share: float | None
+    dropped_level: str
     labels: Sequence[ReadingCounts]
 
 

@@ -123,6 +123,9 @@ def _read_third_vote(row: Payload) -> ThirdVote:
         pairs=row["pairs"],
         splits=row["splits"],
         settled=row["settled"],
+        dropped=row["dropped"],
+        dropped_share=row["dropped_share"],
+        dropped_level=judge_dropped_share(row["dropped_share"]),
         labels=[
             ReadingCounts(grade, row["lower"].get(grade, 0), row["higher"].get(grade, 0))
             for grade in grades

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from results.contexts import JobProgress, Link, list_tabs, show_job
-from results.dropped import judge_dropped_share
+from results.dropped import MEASURES, judge_dropped_share
 from results.export_contexts import find_hiding_rounds
 from results.gate import Finding, Line, State
 from results.gate_wording import TITLES, say
@@ -20,8 +20,6 @@ from results.services.gate import Gate, read_gate
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Job, Role, Study
-
-MEASURES = ("success_at_k", "ndcg", "mrr")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from results.figure_parts import HeatCell, HeatRow
+from results.dropped import MEASURES, read_bounds
+from results.figure_parts import Bounds, HeatCell, HeatRow
 from results.figures import tint
 from results.revision_wording import name_side, say_errors, say_other_warnings
 from results.wording import as_count, as_ratio, as_share, as_words
@@ -62,11 +63,25 @@ class LostRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A measure of a run before and after, each with its bounds where pairs were dropped."""
+
+    before: float | None
+    after: float | None
+    bounds_before: Bounds
+    bounds_after: Bounds
+
+    @property
+    def has_bounds(self) -> bool:
+        return bool(self.bounds_before or self.bounds_after)
+
+
+@dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run's measures, each before and after, and whether its lost hits keep to their bound."""
+    """A run's measures, and whether its lost hits keep to their bound."""
 
     name: str
-    measures: Sequence[tuple[float | None, float | None]]
+    measures: Sequence[Move]
     lost: int
     won: int
     bound: int
@@ -102,10 +117,15 @@ class AccountFigures:
     k: int
     bound_checked: bool
     queries_scored: int
+    queries_bounded: int
     queries_only_before: int
     queries_only_after: int
     dropped: Sequence[DroppedRow]
     runs: Sequence[RunRow]
+
+    @property
+    def has_bounds(self) -> bool:
+        return any(move.has_bounds for run in self.runs for move in run.measures)
 
 
 def read_account(account: Account) -> AccountFigures:
@@ -128,13 +148,14 @@ def read_account(account: Account) -> AccountFigures:
         k=account["k"],
         bound_checked=account["bound_checked"],
         queries_scored=account["queries_scored"],
+        queries_bounded=account["queries_bounded"],
         queries_only_before=account["queries_only_before"],
         queries_only_after=account["queries_only_after"],
         dropped=[
             DroppedRow(name_side(side), side["dropped"], side["dropped_share"])
             for side in (account["before"], account["after"])
         ],
-        runs=[read_run(run, account["bound_checked"]) for run in account["runs"]],
+        runs=list_runs(account),
     )
 
 
@@ -237,11 +258,25 @@ def list_lost(account: Account) -> list[LostRow]:
     ]
 
 
-def read_run(run: Account, bound_checked: bool) -> RunRow:
+def list_runs(account: Account) -> list[RunRow]:
+    sides = account["before"]["runs"], account["after"]["runs"]
+    return [
+        read_run(run, before, after, bound_checked=account["bound_checked"])
+        for run, before, after in zip(account["runs"], *sides, strict=True)
+    ]
+
+
+def read_run(run: Account, before: Account, after: Account, *, bound_checked: bool) -> RunRow:
     return RunRow(
         name=run["run"],
         measures=[
-            (run[name]["before"], run[name]["after"]) for name in ("success_at_k", "ndcg", "mrr")
+            Move(
+                run[name]["before"],
+                run[name]["after"],
+                read_bounds(before, name),
+                read_bounds(after, name),
+            )
+            for name in MEASURES
         ],
         lost=run["queries_lost"],
         won=run["queries_won"],

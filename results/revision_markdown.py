@@ -8,9 +8,10 @@ from typing import Any
 
 from django.utils import translation
 
+from results.dropped import MEASURES, read_bounds
 from results.markdown_blocks import Cell, escape, section
 from results.revision_wording import name_side
-from results.wording import as_count, as_ratio, as_share
+from results.wording import as_count, as_interval, as_ratio, as_share
 
 Account = Mapping[str, Any]
 
@@ -22,7 +23,9 @@ count under both), or in both rounds. Agreement is over the pairs labelled at le
 sides. κ: Cohen (1960); of more than two annotators pooled (De Vries et al. 2008). Chance agreement
 that moves by more than 0.05 says that the label mix shifted. Transitions count pairs by their
 consensus. recall@k is the share of queries with a relevant document in the first k. A query can
-lose its hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs."""
+lose its hit only where a pair of it lost “relevant”, so lost hits are bounded by such pairs.
+Runs with dropped pairs: over the queries that both sides decide, those dropped whole among them,
+each measure with the dropped pairs at the grades that are worst, and that are best, for the run."""
 
 
 def render_account(account: Account) -> str:
@@ -49,6 +52,7 @@ def _blocks(account: Account) -> Iterator[str]:
     yield from section("Where single labels went", labels, _MOVE, "llr")
     yield from section("Relevant before, not after", _lost_rows(account), ["now", "n"], "lr")
     yield from section("Runs", _run_rows(account), _list_run_head(account), "lrrrrrrrr")
+    yield from section("Runs with dropped pairs", _bound_rows(account), _BOUND, "llrr")
     yield _say_what_runs_lack(account, sides)
     yield _HOW_TO_READ
 
@@ -58,6 +62,7 @@ _CLASS = [
     *(f"{name} {side}" for side in ("before", "after") for name in ("pairs", "splits", "rate")),
 ]
 _MOVE = ["before", "after", "n"]
+_BOUND = ["run", "measure", "before", "after"]
 
 
 def _agreement_rows(account: Account) -> Iterator[Sequence[Cell]]:
@@ -107,8 +112,12 @@ def _lost_rows(account: Account) -> Iterator[Sequence[Cell]]:
         yield reason, as_count(count)
 
 
+def _name_measures(account: Account) -> Sequence[str]:
+    return f"recall@{account['k']}", f"nDCG@{account['k']}", "MRR"
+
+
 def _list_run_head(account: Account) -> list[str]:
-    measures = (f"recall@{account['k']}", f"nDCG@{account['k']}", "MRR")
+    measures = _name_measures(account)
     moves = [f"{name} {side}" for name in measures for side in ("before", "after")]
     return ["run", *moves, "hits lost", "at most"]
 
@@ -127,12 +136,20 @@ def _say_what_runs_lack(account: Account, sides: Sequence[str]) -> str:
     )
 
 
+def _bound_rows(account: Account) -> Iterator[Sequence[Cell]]:
+    """Each measure with the dropped pairs at their worst and best; nothing where none is."""
+    sides = account["before"]["runs"], account["after"]["runs"]
+    for before, after in zip(*sides, strict=True):
+        for measure, name in zip(MEASURES, _name_measures(account), strict=True):
+            bounds = read_bounds(before, measure), read_bounds(after, measure)
+            if any(bounds):
+                yield escape(before["run"]), name, *map(as_interval, bounds)
+
+
 def _run_rows(account: Account) -> Iterator[Sequence[Cell]]:
     for run in account["runs"]:
         values = (
-            as_ratio(run[measure][side])
-            for measure in ("success_at_k", "ndcg", "mrr")
-            for side in ("before", "after")
+            as_ratio(run[measure][side]) for measure in MEASURES for side in ("before", "after")
         )
         bound = as_count(run["bound"]) if account["bound_checked"] else "–"
         yield escape(run["run"]), *values, as_count(run["queries_lost"]), bound

@@ -90,7 +90,7 @@ def _say_dropped(account: Mapping[str, Any], level: str) -> Iterator[str]:
             "share": as_share(side["dropped_share"]),
             "side": name_side(side),
         }
-        advice = _("Take no score from here without its bounds under Systems.")
+        advice = _("Read the scores by their bounds.")
         yield f"{said} {advice}" if level == "alarm" else said
 
 

@@ -11,7 +11,7 @@ from studies.models import Job, Study
 
 COMPUTE_ACCOUNT = "results.account_for_revision"
 # Raised whenever the payload gains or changes a key that the page needs.
-ACCOUNT_FORMAT = 4
+ACCOUNT_FORMAT = 5
 
 
 def describe_basis(study: Study, compared: Comparison) -> dict[str, int]:

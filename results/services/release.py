@@ -11,27 +11,23 @@ from typing import Any
 
 from django.utils import timezone
 
+from results.dropped import MEASURES
 from results.inspection import inspect_qrels, inspect_table
 from results.models import ReleaseReport
-from results.selectors.final_labels import find_relevant_from
 from results.selectors.labels import read_snapshot, stream_pair_labels
 from results.selectors.release import RELEASE_FORMAT, read_basis
 from results.services.exports.decisions import DecidedQuery, decide_queries
 from results.services.exports.service import count_consensus, read_entry, read_lines
 from results.services.retrieval import (
-    bound_run,
-    choose_depth,
+    Measuring,
+    choose_measuring,
     list_runs,
     read_ranking,
-    score_run,
 )
 from studies.models import Grade, Query, Run, Study
-from studies.selectors import find_rubric_in_force
 
 Json = dict[str, Any]
 ReleaseStep = Callable[[str], None]
-
-MEASURES = ("success_at_k", "ndcg", "mrr")
 
 
 @dataclass(slots=True)
@@ -118,44 +114,24 @@ def _inspect_exports(study: Study) -> Iterator[Json]:
 
 
 def _score_runs(study: Study, released: Released) -> Json:
-    relevant = find_relevant_from(find_rubric_in_force(study))
-    k = choose_depth(study)
+    by = choose_measuring(study)
     whole = released.dropped.keys() - released.qrels.keys()
     return {
-        "k": k,
-        "relevant_from": relevant,
+        "k": by.k,
+        "relevant_from": by.relevant,
         "queries": len(released.qrels),
         "queries_dropped": len(whole),
         "pairs_dropped": sum(len(found) for found in released.dropped.values()),
-        "runs": [
-            {"run": run.name, **_score_run(run, released, relevant, k)} for run in list_runs(study)
-        ],
+        "runs": [{"run": run.name, **_score_run(run, released, by)} for run in list_runs(study)],
     }
 
 
-def _score_run(run: Run, released: Released, relevant: int | None, k: int) -> Json:
+def _score_run(run: Run, released: Released, by: Measuring) -> Json:
     """Each measure as it stands; with dropped pairs also at its worst and its best."""
     ranking = read_ranking(run, released.qrels.keys() | released.dropped.keys())
-    of_labelled = [hit for hit in ranking if hit.query_id in released.qrels]
-    scores = score_run(of_labelled, released.qrels, relevant=relevant, k=k)
-    told: dict[str, Json] = {
-        name: {"value": getattr(scores, name), "worst": None, "best": None} for name in MEASURES
+    told = by.describe(ranking, released.qrels, released.dropped)
+    worst, best = told["worst"] or {}, told["best"] or {}
+    return {
+        name: {"value": told[name], "worst": worst.get(name), "best": best.get(name)}
+        for name in MEASURES
     }
-    if released.dropped and relevant is not None:
-        bounds = bound_run(
-            ranking,
-            released.qrels,
-            released.dropped,
-            scale=_read_scale(run.study),
-            relevant=relevant,
-            k=k,
-        )
-        for name, worst, best in zip(MEASURES, bounds.worst, bounds.best, strict=True):
-            told[name] |= {"worst": worst, "best": best}
-    return told
-
-
-def _read_scale(study: Study) -> list[int]:
-    """The grades of the rubric in force, in ascending order."""
-    grades = Grade.objects.filter(rubric_version=find_rubric_in_force(study))
-    return list(grades.order_by("value").values_list("value", flat=True))

@@ -7,21 +7,29 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import ir_measures
 from ir_measures import RR, Qrel, ScoredDoc, Success, nDCG
 
+from results.dropped import MEASURES
+from results.selectors.final_labels import find_relevant_from
 from results.statistics.dropped_grades import (
     GradedRanking,
     find_best_grades,
     find_worst_grades,
 )
-from studies.models import Run, RunHit, Study
+from studies.models import Grade, Run, RunHit, Study
+from studies.selectors import find_rubric_in_force
+
+Json = dict[str, Any]
 
 DEFAULT_K = 5
 
 # Grades by query id and document id.
 Qrels = Mapping[str, Mapping[str, int]]
+# Dropped documents by query id.
+Dropped = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,7 @@ class RunBounds:
 def bound_run(
     ranking: Sequence[ScoredDoc],
     qrels: Qrels,
-    dropped: Mapping[str, Collection[str]],
+    dropped: Dropped,
     *,
     scale: Sequence[int],
     relevant: int,
@@ -127,6 +135,57 @@ def bound_run(
         worst=(mean(success, "lowest"), mean(ndcg, "worst"), mean(rank, "lowest")),
         best=(mean(success, "highest"), mean(ndcg, "best"), mean(rank, "highest")),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """By what runs are scored: the scale in ascending order, its lowest relevant grade (None where
+    no grade counts as relevant), and how many ranks count."""
+
+    scale: Sequence[int]
+    relevant: int | None
+    k: int
+
+    def score(self, ranking: Iterable[ScoredDoc], qrels: Qrels) -> RunScores:
+        """As the labels stand, over the queries of `qrels`, whatever else the ranking holds."""
+        labelled = [hit for hit in ranking if hit.query_id in qrels]
+        return score_run(labelled, qrels, relevant=self.relevant, k=self.k)
+
+    def bound(
+        self, ranking: Sequence[ScoredDoc], qrels: Qrels, dropped: Dropped
+    ) -> RunBounds | None:
+        """With the dropped pairs at their worst and best, queries that were dropped whole among
+        them; None where no grade counts as relevant or there is no query."""
+        if self.relevant is None or not (qrels or dropped):
+            return None
+        return bound_run(
+            ranking, qrels, dropped, scale=self.scale, relevant=self.relevant, k=self.k
+        )
+
+    def describe(self, ranking: Sequence[ScoredDoc], qrels: Qrels, dropped: Dropped) -> Json:
+        """The scores, with their bounds where pairs were dropped; see `describe_scores`."""
+        bounds = self.bound(ranking, qrels, dropped) if dropped else None
+        return describe_scores(self.score(ranking, qrels), bounds)
+
+
+def choose_measuring(study: Study) -> Measuring:
+    """By the rubric in force, as deep as the pool."""
+    version = find_rubric_in_force(study)
+    grades = Grade.objects.filter(rubric_version=version).order_by("value")
+    return Measuring(
+        scale=list(grades.values_list("value", flat=True)),
+        relevant=find_relevant_from(version),
+        k=choose_depth(study),
+    )
+
+
+def describe_scores(scores: RunScores, bounds: RunBounds | None) -> Json:
+    """The means by the names of `MEASURES`, with `worst` and `best`: the same by name with the
+    dropped pairs at their worst and their best, or None where there are no bounds."""
+    ends = (None, None) if bounds is None else (bounds.worst, bounds.best)
+    worst, best = (end and dict(zip(MEASURES, end, strict=True)) for end in ends)
+    means = {name: getattr(scores, name) for name in MEASURES}
+    return {**means, "worst": worst, "best": best}
 
 
 def _grade_dropped(

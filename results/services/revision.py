@@ -4,23 +4,25 @@ Imports numpy and ir_measures: only workers and commands import this module.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.utils import translation
 
-from results.dropped import judge_dropped_share
+from results.dropped import MEASURES, find_dropped_share, judge_dropped_share
 from results.revision_wording import name_scope, say_warnings
 from results.selectors.labels import read_snapshot
 from results.services.retrieval import (
+    Dropped,
+    Measuring,
     Qrels,
     RunScores,
     choose_depth,
+    describe_scores,
     list_runs,
     read_ranking,
-    score_run,
 )
 from results.services.revision_labels import Side, read_side
 from results.services.scopes import Comparison
@@ -34,18 +36,50 @@ from studies.services.jobs import JobRefused
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run under both label sets: the scores, and as the account tells them with their bounds."""
+
+    name: str
+    before: RunScores
+    after: RunScores
+    told_before: Json
+    told_after: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a side decides: grades by query and document, and the dropped documents by query."""
+
+    qrels: Qrels
+    dropped: Dropped
+
+    @property
+    def queries(self) -> frozenset[str]:
+        return frozenset(self.qrels.keys() | self.dropped.keys())
+
+    def within(self, queries: Collection[str]) -> "Decided":
+        return Decided(
+            {query: grades for query, grades in self.qrels.items() if query in queries},
+            {query: found for query, found in self.dropped.items() if query in queries},
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Revision:
     """Two sides, the pairs (positions in the pool) with outcomes on both, those among them whose
-    query both label sets score (`scored`), and the grades that either decides for these queries.
-    `only_before` and `only_after` count the queries that one label set scores alone."""
+    query both label sets score (`scored`), and what either decides for these queries (`queries`)
+    and for those that a side drops whole (`bounded` has both). `only_before` and `only_after` count
+    the queries that one label set scores alone."""
 
     before: Side
     after: Side
     both: frozenset[int]
     scored: frozenset[int]
-    qrels_before: Qrels
-    qrels_after: Qrels
+    queries: frozenset[str]
+    bounded: frozenset[str]
+    decided_before: Decided
+    decided_after: Decided
     only_before: int
     only_after: int
 
@@ -80,10 +114,11 @@ def account_for_revision(study: Study, compared: Comparison, *, k: int | None = 
         "lost_relevant": lost,
         "k": k or depth,
         "bound_checked": (k or depth) <= depth,
-        "queries_scored": len(revision.qrels_before),
+        "queries_scored": len(revision.queries),
+        "queries_bounded": len(revision.bounded),
         "queries_only_before": revision.only_before,
         "queries_only_after": revision.only_after,
-        "runs": [_describe_run(*scored, lost["scored"]) for scored in runs],
+        "runs": [_describe_run(run, lost["scored"]) for run in runs],
     }
     with translation.override("en"):
         return {**account, "warnings": say_warnings(account)}
@@ -92,17 +127,20 @@ def account_for_revision(study: Study, compared: Comparison, *, k: int | None = 
 def _read_revision(study: Study, compared: Comparison) -> Revision:
     sides = read_side(study, compared.before), read_side(study, compared.after)
     names = _name_pairs(study, sides[0])
-    qrels = [_make_qrels(side, names) for side in sides]
-    queries = sorted(qrels[0].keys() & qrels[1].keys())
+    before, after = (_list_decided(side, names) for side in sides)
+    queries = frozenset(before.qrels.keys() & after.qrels.keys())
+    bounded = before.queries & after.queries
     both = frozenset(sides[0].decided.keys() & sides[1].decided.keys())
     return Revision(
         *sides,
         both=both,
-        scored=frozenset(pair for pair in both if names[pair][0] in set(queries)),
-        qrels_before={query: qrels[0][query] for query in queries},
-        qrels_after={query: qrels[1][query] for query in queries},
-        only_before=len(qrels[0]) - len(queries),
-        only_after=len(qrels[1]) - len(queries),
+        scored=frozenset(pair for pair in both if names[pair][0] in queries),
+        queries=queries,
+        bounded=bounded,
+        decided_before=before.within(bounded),
+        decided_after=after.within(bounded),
+        only_before=len(before.qrels) - len(queries),
+        only_after=len(after.qrels) - len(queries),
     )
 
 
@@ -115,16 +153,19 @@ def _name_pairs(study: Study, side: Side) -> dict[int, tuple[str, str]]:
     return {position[key]: (query, document) for key, query, document in rows.order_by()}
 
 
-def _make_qrels(side: Side, names: Mapping[int, tuple[str, str]]) -> Qrels:
+def _list_decided(side: Side, names: Mapping[int, tuple[str, str]]) -> Decided:
     qrels: dict[str, dict[str, int]] = {}
+    dropped: dict[str, list[str]] = {}
     for pair, found in side.decided.items():
+        query, document = names[pair]
         if found.grade is not None:
-            query, document = names[pair]
             qrels.setdefault(query, {})[document] = found.grade
-    return qrels
+        elif found.reason == "dropped":
+            dropped.setdefault(query, []).append(document)
+    return Decided(qrels, dropped)
 
 
-def _describe_sides(revision: Revision, runs: list[tuple[str, RunScores, RunScores]]) -> Json:
+def _describe_sides(revision: Revision, runs: Sequence[ScoredRun]) -> Json:
     """Both sides over the pairs that were labelled at least twice under either version."""
     twice = _labelled_twice(revision.before.table) & _labelled_twice(revision.after.table)
     pairs = np.array(sorted(twice), dtype=np.int64)
@@ -134,10 +175,10 @@ def _describe_sides(revision: Revision, runs: list[tuple[str, RunScores, RunScor
     )
     return {
         "before": _describe_side(
-            revision.before, before, [(name, scores) for name, scores, _ in runs]
+            revision.before, before, [{"run": run.name, **run.told_before} for run in runs]
         ),
         "after": _describe_side(
-            revision.after, after, [(name, scores) for name, _, scores in runs]
+            revision.after, after, [{"run": run.name, **run.told_after} for run in runs]
         ),
         "expected_moved": chance_has_moved(before.expected, after.expected),
     }
@@ -148,9 +189,7 @@ def _labelled_twice(table: LabelTable) -> frozenset[int]:
     return frozenset(table.pair[starts].tolist())
 
 
-def _describe_side(
-    side: Side, agreement: SideAgreement, runs: Iterable[tuple[str, RunScores]]
-) -> Json:
+def _describe_side(side: Side, agreement: SideAgreement, runs: Sequence[Json]) -> Json:
     kappa = agreement.kappa
     return {
         "rubric_version": side.number,
@@ -170,7 +209,7 @@ def _describe_side(
             {"value": value, "name": name} for value, name in sorted(side.grade_names.items())
         ],
         "relevant_from": side.relevant,
-        "runs": [{"run": name, **_describe_scores(scores)} for name, scores in runs],
+        "runs": runs,
     }
 
 
@@ -178,7 +217,7 @@ def _describe_dropped(side: Side) -> Json:
     """How many pairs are dropped, and their share of all that have a grade or are dropped."""
     dropped = sum(found.reason == "dropped" for found in side.decided.values())
     graded = sum(found.grade is not None for found in side.decided.values())
-    share = dropped / (dropped + graded) if dropped + graded else None
+    share = find_dropped_share(dropped, graded)
     return {
         "dropped": dropped,
         "dropped_share": share,
@@ -249,43 +288,42 @@ def _count_lost(revision: Revision) -> Json:
     }
 
 
-def _score_runs(study: Study, revision: Revision, k: int) -> list[tuple[str, RunScores, RunScores]]:
-    """Each run under either label set as it stands, over the queries that both label."""
-    before, after = revision.before, revision.after
+def _score_runs(study: Study, revision: Revision, k: int) -> list[ScoredRun]:
+    """Each run under either label set as it stands, over the queries that both label; where a pair
+    is dropped on a side, both have their bounds, over the queries that both decide."""
+    is_bounded = bool(revision.decided_before.dropped or revision.decided_after.dropped)
+
+    def score(side: Side, decided: Decided) -> tuple[RunScores, Json]:
+        by = Measuring(sorted(side.grade_names), side.relevant, k)
+        scores = by.score(ranking, decided.within(revision.queries).qrels)
+        bounds = by.bound(ranking, decided.qrels, decided.dropped) if is_bounded else None
+        return scores, describe_scores(scores, bounds)
+
     scored = []
     for run in list_runs(study):
-        ranking = read_ranking(run, revision.qrels_before.keys())
-        scored.append(
-            (
-                run.name,
-                score_run(ranking, revision.qrels_before, relevant=before.relevant, k=k),
-                score_run(ranking, revision.qrels_after, relevant=after.relevant, k=k),
-            )
-        )
+        ranking = read_ranking(run, revision.bounded)
+        before, told_before = score(revision.before, revision.decided_before)
+        after, told_after = score(revision.after, revision.decided_after)
+        scored.append(ScoredRun(run.name, before, after, told_before, told_after))
     return scored
 
 
-def _describe_run(name: str, before: RunScores, after: RunScores, lost_pairs: int) -> Json:
+def _describe_run(run: ScoredRun, lost_pairs: int) -> Json:
     """Every measure before and after, and whether the lost hits are within their bound.
 
     Each query that lost its hit has a pair that lost `relevant`, so there are no more of these
     queries than of such pairs in the queries scored (`lost_pairs`), unless something else than the
     labels of these pairs changed.
     """
-    lost = before.hits - after.hits
-    sides = {"before": _describe_scores(before), "after": _describe_scores(after)}
+    lost = run.before.hits - run.after.hits
     return {
-        "run": name,
+        "run": run.name,
         **{
-            measure: {side: scores[measure] for side, scores in sides.items()}
-            for measure in ("success_at_k", "ndcg", "mrr")
+            measure: {"before": run.told_before[measure], "after": run.told_after[measure]}
+            for measure in MEASURES
         },
         "queries_lost": len(lost),
-        "queries_won": len(after.hits - before.hits),
+        "queries_won": len(run.after.hits - run.before.hits),
         "bound": lost_pairs,
         "within_bound": len(lost) <= lost_pairs,
     }
-
-
-def _describe_scores(scores: RunScores) -> Json:
-    return {"success_at_k": scores.success_at_k, "ndcg": scores.ndcg, "mrr": scores.mrr}

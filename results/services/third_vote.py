@@ -3,7 +3,8 @@
 A vote ends a tie, and says nothing of which reading the rubric means. So both outcomes are shown
 side by side: the labels of the class if every third vote joins the lowest grade of its split that
 one vote can settle it for, and if it joins the highest one, and what each run then scores. A split
-that has a label already, by a majority, needs no vote and keeps it.
+that has a label already, by a majority, needs no vote and keeps it. A dropped pair is in neither
+outcome: scores stand with such pairs at their worst and their best beside them.
 
 Imports ir_measures: only workers and commands import this module.
 """
@@ -16,18 +17,16 @@ from operator import attrgetter
 from typing import Any, cast
 
 from results.consensus import Consensus, Policy, decide_consensus
-from results.selectors.final_labels import find_relevant_from
+from results.dropped import find_dropped_share
 from results.selectors.labels import PairLabels, read_snapshot, stream_pair_labels
 from results.services.exports.decisions import DecidedPair
 from results.services.retrieval import (
-    RunScores,
-    choose_depth,
+    Measuring,
+    choose_measuring,
     list_runs,
     read_ranking,
-    score_run,
 )
 from studies.models import Study
-from studies.selectors import find_rubric_in_force
 
 Json = dict[str, Any]
 
@@ -69,10 +68,11 @@ class Reading:
 class ClassReadings:
     """`splits` are the pairs whose votes differ and that have no final label, `settled` those
     among them without a label that one more vote can give one; `pairs` are these and all others
-    with a label."""
+    with a label. `dropped` holds the dropped documents by query id."""
 
     lower: Reading = field(default_factory=Reading)
     higher: Reading = field(default_factory=Reading)
+    dropped: dict[str, list[str]] = field(default_factory=dict)
     pairs: int = 0
     splits: int = 0
     settled: int = 0
@@ -87,7 +87,7 @@ def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
     """
     if not classes:
         return []
-    relevant = find_relevant_from(find_rubric_in_force(study))
+    by = choose_measuring(study)
     rule = ConsensusRule(study.minimum_votes, cast(Policy, str(study.consensus)))
     read = {name: ClassReadings() for name in classes}
     with read_snapshot():
@@ -96,13 +96,16 @@ def show_third_votes(study: Study, classes: Sequence[str]) -> list[Json]:
             readings = read.get(judged[0].labels.query_class)
             if readings and all(pair.is_complete for pair in judged):
                 for pair in judged:
-                    _add_pair(readings, pair.labels, rule)
-    return [_describe(study, name, read[name], relevant) for name in classes]
+                    _add_pair(readings, pair, rule)
+    return [_describe(study, name, read[name], by) for name in classes]
 
 
-def _add_pair(readings: ClassReadings, pair: PairLabels, rule: ConsensusRule) -> None:
+def _add_pair(readings: ClassReadings, decided: DecidedPair, rule: ConsensusRule) -> None:
     """A pair with a label has it in either reading; a split without one gets what a vote can."""
-    label = rule.decide(pair)
+    pair, label = decided.labels, decided.consensus.grade
+    if decided.is_dropped:
+        readings.dropped.setdefault(pair.query_id, []).append(pair.document_id)
+        return
     is_split = pair.final is None and len(set(pair.grades)) > 1
     if label is None and not is_split:
         return
@@ -118,35 +121,31 @@ def _add_pair(readings: ClassReadings, pair: PairLabels, rule: ConsensusRule) ->
         readings.higher.add(pair, ends[-1])
 
 
-def _describe(study: Study, name: str, read: ClassReadings, relevant: int | None) -> Json:
+def _describe(study: Study, name: str, read: ClassReadings, by: Measuring) -> Json:
     queries = read.lower.grades.keys()
-    k = choose_depth(study)
+    dropped = sum(len(found) for found in read.dropped.values())
     runs = []
     for run in list_runs(study):
-        ranking = read_ranking(run, queries)
+        ranking = read_ranking(run, queries | read.dropped.keys())
         lower, higher = (
-            score_run(ranking, reading.grades, relevant=relevant, k=k)
+            by.describe(ranking, reading.grades, read.dropped)
             for reading in (read.lower, read.higher)
         )
-        runs.append(
-            {"run": run.name, "lower": _describe_run(lower), "higher": _describe_run(higher)}
-        )
+        runs.append({"run": run.name, "lower": lower, "higher": higher})
     return {
         "class": name,
         "queries": len(queries),
         "pairs": read.pairs,
         "splits": read.splits,
         "settled": read.settled,
+        "dropped": dropped,
+        "dropped_share": find_dropped_share(dropped, read.pairs),
         "lower": _count_grades(read.lower),
         "higher": _count_grades(read.higher),
-        "k": k,
+        "k": by.k,
         "runs": runs,
     }
 
 
 def _count_grades(reading: Reading) -> dict[str, int]:
     return {str(grade): count for grade, count in sorted(reading.counts.items())}
-
-
-def _describe_run(scores: RunScores) -> Json:
-    return {"success_at_k": scores.success_at_k, "ndcg": scores.ndcg, "mrr": scores.mrr}

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext as _
 
+from results.dropped import MEASURES, read_bounds
 from results.models import Cause
 from results.tables.making import (
     SLICE,
@@ -235,7 +236,6 @@ def causes(payload: Payload) -> Table:
 
 @make_table("third-vote")
 def third_vote(payload: Payload) -> Table:
-    measures = ("success_at_k", "ndcg", "mrr")
     return Table(
         "third-vote",
         _("What each run scores under either reading"),
@@ -243,9 +243,13 @@ def third_vote(payload: Payload) -> Table:
             Column("class", _("class"), "text"),
             Column("run", _("run"), "text"),
             Column("queries", _("queries")),
+            Column("dropped", _("dropped")),
+            Column("dropped_share", _("share"), "share"),
             Column("measure", _("measure"), "text"),
             Column("lower", _("lower reading"), "ratio"),
+            Column("lower_bounds", _("bounds"), "interval"),
             Column("higher", _("higher reading"), "ratio"),
+            Column("higher_bounds", _("bounds"), "interval"),
             Column("difference", _("difference"), "ratio"),
         ],
         [
@@ -253,16 +257,23 @@ def third_vote(payload: Payload) -> Table:
                 row["class"],
                 run["run"],
                 row["queries"],
+                row["dropped"],
+                row["dropped_share"],
                 _name_measure(measure, row["k"]),
                 run["lower"][measure],
+                read_bounds(run["lower"], measure),
                 run["higher"][measure],
+                read_bounds(run["higher"], measure),
                 _subtract(run["higher"][measure], run["lower"][measure]),
             ]
             for row in payload["third_vote"]
             for run in row["runs"]
-            for measure in measures
+            for measure in MEASURES
         ],
-        note=_("recall@k is the share of queries with a relevant document in the first k."),
+        note=_(
+            "recall@k is the share of queries with a relevant document in the first k; bounds take "
+            "the dropped pairs with the grades that are worst, and that are best, for the run."
+        ),
     )
 
 

@@ -236,8 +236,17 @@ def test_what_was_dropped_is_told_beside_the_scores(
     assert found["queries_only_before"] == dropped // 2
     said = [one for one in found["warnings"] if f"{dropped} pairs (" in one]
     assert len(said) == (warning is not None)
-    assert ("bounds under Systems" in " ".join(said)) == (warning == "alarm")
+    assert ("Read the scores by their bounds" in " ".join(said)) == (warning == "alarm")
     text = render_account(found)
+    # Whole queries were dropped: the scores leave them out, their bounds do not.
+    scored, bounded = found["queries_scored"], found["queries_bounded"]
+    assert bounded == scored + dropped // 2
+    hits = before["runs"][0]["success_at_k"] * scored
+    assert before["runs"][0]["worst"]["success_at_k"] == pytest.approx(hits / bounded)
+    run = after["runs"][0]
+    assert (run["worst"]["success_at_k"], run["success_at_k"]) == (0, 0)
+    assert run["best"]["success_at_k"] == pytest.approx(dropped / 2 / bounded)
+    assert f"| finder | recall@2 | {hits / bounded:.3f} … {hits / bounded:.3f} | 0.000 … " in text
     assert f"{dropped} pairs ({100 * share:.0f}" in text
     assert f"{dropped // 2} only before" in text
 

@@ -62,6 +62,21 @@ def test_final_label_is_moved_by_no_vote(cast: Cast) -> None:
     assert (found["splits"], found["lower"], found["higher"]) == (0, {"1": 3}, {"1": 3})
 
 
+def test_dropped_pairs_are_told_beside_either_reading(cast: Cast) -> None:
+    """The run returns the dropped document first: relevant or not, it moves what the run scores."""
+    label(cast.main, cast.ana, cast.pairs[:3], [0, 1, 2])
+    label(cast.main, cast.ben, cast.pairs[:3], [1, 1, 0])
+    make.make_final_label(cast.pairs[1], None)
+    documents = [cast.pairs[place].document.external_id for place in (1, 0, 2)]
+    make.make_run(cast.study, "bm25", {"q1": documents})
+    (found,) = show_third_votes(cast.study, ["procedural"])
+    assert (found["pairs"], found["dropped"], found["dropped_share"]) == (2, 1, 1 / 3)
+    (run,) = found["runs"]
+    assert (run["lower"]["mrr"], run["higher"]["mrr"]) == (0.0, 0.5)
+    assert (run["lower"]["worst"]["mrr"], run["lower"]["best"]["mrr"]) == (0.0, 1.0)
+    assert (run["higher"]["worst"]["mrr"], run["higher"]["best"]["mrr"]) == (0.5, 1.0)
+
+
 def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
     study = make_silent()
     report = run_agreement(study, scope=Scope())
@@ -74,6 +89,7 @@ def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
         client.get("/studies/silent/results/splits/third-vote/").content.decode().split()
     )
     assert "27 of 27 splits among 76 pairs of 19 fully judged queries would be settled." in page
+    assert "0 pairs dropped (0.0% of those decided)." in page
 
 
 @pytest.mark.parametrize("scope", [Scope(round="main"), Scope(query_class="procedural")])
