@@ -8,6 +8,7 @@ from typing import Any, Literal
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from results.contexts import JobProgress, Link, list_tabs, show_job
 from results.dropped import MEASURES, judge_dropped_share
@@ -21,6 +22,22 @@ from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Job, Role, Study
 
+COMPUTE = "#compute"
+
+# What an admin can mend: the page, the place on it of the form, and what the form does.
+FORMS = {
+    "no_target": ("results:agreement", "#target-form", gettext_lazy("Set a target")),
+    "too_few_rounds": ("results:rounds", "#next-round", gettext_lazy("Open a calibration round")),
+    "no_class": ("studies:classes", "", gettext_lazy("Classify the queries")),
+    "no_rubric": ("rubric:page", "#next-version", gettext_lazy("Write one")),
+    "draft_open": ("rubric:draft", "", gettext_lazy("Go on with the draft")),
+    "round_under_another": (
+        "rubric:page",
+        "#next-version",
+        gettext_lazy("Judge on under another version"),
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStatus:
@@ -33,10 +50,11 @@ class ReleaseStatus:
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A sentence, and where its cause is to be seen."""
+    """A sentence, where its cause is to be seen, and what can be done there, "" to look only."""
 
     sentence: str
     url: str
+    act: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +144,19 @@ def show_line(study: Study, line: Line, *, is_admin: bool) -> ShownLine:
         title=str(TITLES[line.key]),
         state="stale" if line.is_to_be_computed else line.state,
         findings=[
-            ShownFinding(say(finding), find_cause(study, line.key, finding, is_admin=is_admin))
-            for finding in line.findings
+            show_finding(study, line.key, finding, is_admin=is_admin) for finding in line.findings
         ],
     )
+
+
+def show_finding(study: Study, key: str, finding: Finding, *, is_admin: bool) -> ShownFinding:
+    """With a link to the very form that mends it, where there is one and this person may use it."""
+    sentence = say(finding)
+    if is_admin and finding.code in FORMS:
+        name, fragment, act = FORMS[finding.code]
+        return ShownFinding(sentence, _link(study, name) + fragment, str(act))
+    url = find_cause(study, key, finding, is_admin=is_admin)
+    return ShownFinding(sentence, url, _("Compute") if url == COMPUTE else "")
 
 
 def find_cause(study: Study, key: str, finding: Finding, *, is_admin: bool) -> str:
@@ -148,7 +175,7 @@ def find_cause(study: Study, key: str, finding: Finding, *, is_admin: bool) -> s
         case "clauses_asked_for":
             return _link(study, "results:final-labels") + "#clauses"
         case "draft_open":
-            return _link(study, "rubric:draft" if is_admin else "rubric:page")
+            return _link(study, "rubric:page")
         case "too_few_rounds":
             return _link(study, "results:rounds")
         case "moved" | "steady" | "undefined":
@@ -156,7 +183,9 @@ def find_cause(study: Study, key: str, finding: Finding, *, is_admin: bool) -> s
         case "round_not_measured" | "round_measured_before":
             return _link(study, "results:overview", {"round": values["round"]})
         case "not_measured" | "measured_before" | "not_diagnosed" | "diagnosed_before":
-            return "#compute"
+            return COMPUTE
+        case "no_target":
+            return _link(study, "results:agreement") + "#target"
     name, query = PAGES[key]
     return _link(study, name, query)
 

@@ -25,6 +25,7 @@ class Membership:
     is_annotator: bool
     is_adjudicator: bool
     is_in_charge: bool
+    is_admin: bool
 
 
 def show_membership(member: Member) -> Membership:
@@ -34,6 +35,7 @@ def show_membership(member: Member) -> Membership:
         is_annotator=member.has_role(Role.ANNOTATOR),
         is_adjudicator=member.has_role(Role.ADJUDICATOR),
         is_in_charge=member.has_role(Role.LEAD, Role.ADMIN),
+        is_admin=member.has_role(Role.ADMIN),
     )
 
 

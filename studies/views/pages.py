@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from studies import selectors
 from studies.access import get_study_for_role, get_user
 from studies.contexts import count_study, show_membership
+from studies.first_steps import find_first_steps
 
 
 @require_safe
@@ -27,5 +28,6 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "study": access.study,
         "membership": membership,
         "counts": count_study(access.study) if membership.is_in_charge else None,
+        "steps": find_first_steps(access.study) if membership.is_admin else None,
     }
     return render(request, "studies/study.html", context)

@@ -70,6 +70,23 @@ def test_each_line_shows_its_evidence_and_leads_to_its_cause(
         assert lead.get(html.unescape(url)).status_code == 200, url
 
 
+def test_a_line_leads_an_admin_to_the_very_form_that_mends_it(cast: Cast, lead: Client) -> None:
+    judge(cast.main, cast.pairs, cast.ana, [1] * 9)
+    judge(cast.main, cast.pairs, cast.ben, [1] * 9)
+    compute(cast.study)
+    admin = log_in(cast.max)
+    page = read(admin, GATE)
+    for url, act in {
+        "agreement/#target-form": "Set a target",
+        "rounds/#next-round": "Open a calibration round",
+    }.items():
+        assert f'<a href="/studies/alpha/results/{url}">{act}' in page
+        path, _, anchor = url.partition("#")
+        assert f'id="{anchor}"' in read(admin, f"/studies/alpha/results/{path}")
+    # A lead changes neither, and is shown where they stand.
+    assert 'href="/studies/alpha/results/agreement/#target">See it' in read(lead, GATE)
+
+
 def test_a_line_whose_numbers_are_old_is_to_be_computed_and_not_red(
     cast: Cast, study: Study, lead: Client
 ) -> None:
