@@ -1,6 +1,7 @@
 """Rounds that give single pairs to single people, as a recheck does."""
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from annotation.models import Judgment, RoundAssignment
 from studies.models import Member, Round, RoundQuery
@@ -28,9 +29,13 @@ def leave_out_judged_anew(labels: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Labels without those whose pair their annotator is to judge anew, blind, in an open round.
 
     They stay out of reach until that round is closed, also once the pair has been judged there:
-    the new label can still be revised, and would no longer be blind.
+    the new label can still be revised, and would no longer be blind. Before the round opens they
+    are as they were: what is missing would tell which pairs it is going to bring back.
     """
     anew = RoundAssignment.objects.filter(
-        pair=OuterRef("pair"), annotator=OuterRef("annotator"), round__closed_at__isnull=True
+        pair=OuterRef("pair"),
+        annotator=OuterRef("annotator"),
+        round__closed_at__isnull=True,
+        round__opens_at__lte=timezone.now(),
     ).exclude(round=OuterRef("round"))
     return labels.exclude(Exists(anew))

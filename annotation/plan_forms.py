@@ -1,12 +1,16 @@
-"""The plan form of a round: overlap, annotators for the rest, a limit for each person."""
+"""The plan form of a round: overlap, annotators for the rest, limits, and when it opens."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.opening_forms import OpeningField
+from annotation.services.openings import find_begun
 from studies.models import Member, Quota, Round
 
 
@@ -18,6 +22,10 @@ class PlanForm(forms.Form):
     )
     per_query = forms.IntegerField(
         min_value=1, label=gettext_lazy("Annotators for each other query")
+    )
+    opens_at = OpeningField(
+        label=gettext_lazy("Opens"),
+        help_text=gettext_lazy("Nothing of it is offered to anybody before. Empty: at once."),
     )
 
     def __init__(self, *args: Any, round: Round, team: Sequence[Member], **kwargs: Any) -> None:
@@ -31,6 +39,11 @@ class PlanForm(forms.Form):
                 label=_("At most, for %(name)s") % {"name": member.name},
             )
 
+    @cached_property
+    def may_be_timed(self) -> bool:
+        """Whether when the round opens can still be said."""
+        return not self.round.is_open or not find_begun([self.round])
+
     def list_limits(self) -> list[forms.BoundField]:
         return [self[name_field(member)] for member in self.team]
 
@@ -41,6 +54,9 @@ class PlanForm(forms.Form):
                 _("Nobody annotates in this study yet: invite people first.")
             )
         shared, per_query = cleaned.get("shared"), cleaned.get("per_query")
+        opens_at = cleaned.get("opens_at")
+        if opens_at and opens_at > timezone.now() and not self.may_be_timed:
+            self.add_error("opens_at", say_begun())
         total = self.round.round_queries.count()
         if shared is not None and shared > total:
             self.add_error("shared", _("The round has %(total)d queries.") % {"total": total})
@@ -60,6 +76,10 @@ class PlanForm(forms.Form):
         return {key: limit for key, limit in limits.items() if limit is not None}
 
 
+def say_begun() -> str:
+    return _("The round is open and somebody has begun it: it cannot be put off any more.")
+
+
 def name_field(member: Member) -> str:
     return f"quota-{member.pk}"
 
@@ -73,5 +93,6 @@ def read_current_plan(round: Round) -> dict[str, Any]:
     return {
         "shared": planned.count(None),
         "per_query": usual,
+        "opens_at": None if round.is_open else round.opens_at,
         **{f"quota-{member}": queries for member, queries in fixed},
     }

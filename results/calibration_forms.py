@@ -4,18 +4,21 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms import NOTE_LIMIT
+from annotation.opening_forms import OpeningField
 from results.models import CalibrationNote
 
 QUERIES, EACH = 10, 20
 
 
 class CountForm(forms.Form):
-    """How much a round is to hold: `queries` of a calibration, pairs for `each` of a relabel; and
-    when a calibration opens. What is missing or wrong is taken as the default for the preview."""
+    """How much a round is to hold: `queries` of a calibration, pairs for `each` of a relabel,
+    `annotators` for each query of a main round; and when it opens. What is missing or wrong is
+    taken as the default for the preview."""
 
     queries = forms.IntegerField(min_value=1, max_value=500, required=False)
     each = forms.IntegerField(min_value=1, max_value=1000, required=False)
-    opens_at = forms.DateTimeField(required=False)
+    annotators = forms.IntegerField(min_value=1, max_value=500, required=False)
+    opens_at = OpeningField()
 
     def read(self, name: str) -> int:
         self.is_valid()

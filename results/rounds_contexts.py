@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
+from annotation.opening_forms import LOCAL
 from annotation.progress.counts import count_labels, list_held
 from annotation.progress.pace import measure_pace
-from annotation.services import calibrations, relabels
+from annotation.services import calibrations, mains, relabels
+from annotation.services.openings import find_begun
 from results.contexts import Link, list_tabs
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
@@ -39,7 +41,7 @@ class Figure:
 class RoundFigures:
     """A round and, once it is closed and computed, its numbers. `state` is open, planned,
     computing, missing (closed, without numbers) or ready; `held` counts the queries that somebody
-    has begun and not finished."""
+    has begun and not finished; `may_be_timed` while when it opens can still be said."""
 
     name: str
     kind: str
@@ -54,6 +56,13 @@ class RoundFigures:
     alpha: Figure | None = None
     kappas: Mapping[tuple[str, str], Figure] | None = None
     held: int = 0
+    may_be_timed: bool = False
+    is_calibration: bool = False
+
+    @property
+    def opening(self) -> str:
+        """What the field for it starts with: when a round to come opens."""
+        return f"{localtime(self.opens_at):{LOCAL}}" if self.state == "planned" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +89,15 @@ class SelfRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be opened: who is to judge how much, or why nothing can be."""
+    """What would be opened: who is to judge how much, or why nothing can be. `number` is what
+    its form starts with."""
 
     number: int
     loads: Sequence[tuple[str, int, str]]
     obstacle: str
     available: int = 0
     queries: int = 0
+    pairs: int = 0
     classes: Mapping[str, int] | None = None
     rubric_number: int | None = None
 
@@ -96,7 +107,8 @@ class RoundsPage:
     """`hidden_by` names rounds for whose sake the numbers stay closed to this person.
 
     Only who may open rounds gets previews, and that of a relabel round, which looks at every
-    label, only when it was asked for; `each` is the number that its form starts with.
+    label, only when it was asked for; `each` is the number that its form starts with, `opens_at`
+    the time, as typed.
     """
 
     study: Study
@@ -108,15 +120,12 @@ class RoundsPage:
     selves: Sequence[SelfRow]
     open_rounds: Sequence[RoundFigures]
     calibration: Preview | None
+    main: Preview | None
     relabel: Preview | None
     each: int
     may_open: bool
+    opens_at: str = ""
     problem: str = ""
-
-    @property
-    def zone(self) -> str:
-        """The time zone that times of day are given and told in."""
-        return timezone.get_current_timezone_name()
 
     @property
     def is_missing(self) -> bool:
@@ -130,6 +139,8 @@ def show_rounds(
     queries: int,
     each: int,
     with_relabel: bool = False,
+    annotators: int | None = None,
+    opens_at: str = "",
     problem: str = "",
 ) -> RoundsPage:
     study, may_open = access.study, access.member.has_role(Role.ADMIN)
@@ -157,17 +168,33 @@ def show_rounds(
             if one.name in reports
             for row in reports[one.name].payload["self_agreement"]
         ],
-        open_rounds=[
-            replace(show_round(one, None, set()), held=held[one.pk])
-            for one in every
-            if one.closed_at is None and one.kind != Round.Kind.CALIBRATION
-        ],
+        open_rounds=list_open_rounds(every, held) if may_open else [],
         calibration=preview_calibration(study, queries, pace) if may_open else None,
+        main=preview_main(study, annotators) if may_open else None,
         relabel=preview_relabel(study, each, pace) if may_open and with_relabel else None,
         each=each,
         may_open=may_open,
+        opens_at=opens_at,
         problem=problem,
     )
+
+
+def list_open_rounds(every: Sequence[Round], held: Mapping[int, int]) -> list[RoundFigures]:
+    """The rounds that are not closed, those to come too, without calibrations that somebody has
+    begun: nothing is left to be said of these but their comparison."""
+    rounds = [one for one in every if one.closed_at is None]
+    begun = find_begun(rounds)
+    return [
+        replace(
+            show_round(one, None, set()),
+            held=held.get(one.pk, 0),
+            may_be_timed=may_be_timed,
+            is_calibration=one.kind == Round.Kind.CALIBRATION,
+        )
+        for one in rounds
+        if (may_be_timed := not one.is_open or one.pk not in begun)
+        or one.kind != Round.Kind.CALIBRATION
+    ]
 
 
 def show_round(round: Round, report: AgreementReport | None, waiting: set[str]) -> RoundFigures:
@@ -236,6 +263,18 @@ def preview_calibration(study: Study, queries: int, pace: float) -> Preview:
         available=plan.available,
         queries=len(plan.queries),
         classes={name or _("without a class"): count for name, count in plan.classes.items()},
+        rubric_number=plan.rubric_version.number if plan.rubric_version else None,
+    )
+
+
+def preview_main(study: Study, annotators: int | None) -> Preview:
+    plan = mains.plan_main(study)
+    return Preview(
+        number=annotators or study.annotators_per_query,
+        loads=[],
+        obstacle=mains.find_obstacle(plan),
+        queries=len(plan.queries),
+        pairs=plan.pairs,
         rubric_number=plan.rubric_version.number if plan.rubric_version else None,
     )
 

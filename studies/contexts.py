@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from studies import selectors
-from studies.models import Member, Role, Study
+from studies.models import Member, Role, Round, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class StudyCounts:
     pairs: int
     runs: int
     rounds: Sequence[str]
+    to_come: Sequence[Round]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +47,5 @@ def count_study(study: Study) -> StudyCounts:
         pairs=study.pairs.count(),
         runs=study.runs.count(),
         rounds=[round.name for round in selectors.list_open_rounds(study)],
+        to_come=list(selectors.list_rounds_to_come(study)),
     )

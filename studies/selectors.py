@@ -29,9 +29,17 @@ def list_open_rounds(study: Study) -> Sequence[Round]:
     )
 
 
+def list_rounds_to_come(study: Study) -> QuerySet[Round]:
+    """Rounds that open at a later time, the first of them first."""
+    return Round.objects.filter(
+        study=study, closed_at__isnull=True, opens_at__gt=timezone.now()
+    ).order_by("opens_at", "position", "pk")
+
+
 def is_everything_closed(study: Study) -> bool:
-    """Whether the study has had rounds and all of them are closed."""
-    closed = study.rounds.values_list("closed_at", flat=True)
+    """Whether the study has had rounds and all of them are closed; those to come are not told."""
+    had = study.rounds.filter(opens_at__lte=timezone.now())
+    closed = had.values_list("closed_at", flat=True)
     return bool(closed) and all(closed)
 
 

@@ -12,7 +12,7 @@ from studies.models import Member, Quota, Role, Round, Study
 
 HELD_SHOWN = 200
 NO_PLACES = Places(0, 0, 0, 0, 0, 0, 0)
-WAITING = {"judging", "open", "held_by_others"}
+WAITING = {"judging", "open", "held_by_others", "planned"}
 NONE_SHUT = Shut(0, 0)
 
 
@@ -20,7 +20,8 @@ NONE_SHUT = Shut(0, 0)
 class Queue:
     """What awaits an annotator in a round, and if nothing, why: `judging` (`pairs` in hand),
     `open` (`queries` could be taken), `share_done`, `held_by_others` (the first until `until`),
-    `all_done`, or `gone` for who does not annotate in it now."""
+    `all_done`, or `gone` for who does not annotate in it now. Before the round opens: `planned`
+    (`pairs` are theirs) or `not_open`."""
 
     state: str
     pairs: int = 0
@@ -49,6 +50,7 @@ class RoundProgress:
     held_count: int
     annotators: Sequence[AnnotatorRow]
     is_empty: bool
+    gives_single_pairs: bool
 
     @property
     def free(self) -> int:
@@ -141,7 +143,7 @@ def lay_out_round(round: Round, found: Counts, pace: float) -> RoundProgress:
     rows = [
         lay_out_annotator(who, round, found, held, labels.get(who))
         for who in found.members
-        if who in labels or (round.is_open and who in found.team)
+        if who in labels or (round.closed_at is None and who in found.team)
     ]
     return RoundProgress(
         round=round,
@@ -154,6 +156,7 @@ def lay_out_round(round: Round, found: Counts, pace: float) -> RoundProgress:
         held_count=len(held),
         annotators=rows,
         is_empty=places.queries == 0,
+        gives_single_pairs=found.gives_single_pairs(round),
     )
 
 
@@ -171,10 +174,12 @@ def lay_out_annotator(
 
 def explain_queue(who: int, round: Round, found: Counts, held: Sequence[Held]) -> Queue:
     """Why the annotator's queue holds what it holds, or nothing."""
-    if who not in found.team or not round.is_open:
+    if who not in found.team or round.closed_at is not None:
         return Queue("gone")
     held = [one for one in held if one.round_id == round.pk]
     in_hand = sum(one.left for one in held if one.annotator_id == who)
+    if not round.is_open:
+        return Queue("planned", pairs=in_hand) if in_hand else Queue("not_open")
     if in_hand:
         return Queue("judging", pairs=in_hand)
     queries, is_kept_back = count_open(who, round, found)

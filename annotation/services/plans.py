@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Claim
 from annotation.planning import choose_shared, split_fairly
+from annotation.services.openings import set_opening
 from annotation.services.releases import RoundClosed, lock_rows
 from studies.models import Member, Pair, Quota, Role, Round, RoundQuery, User
 from studies.services.log import record_action
@@ -121,6 +123,14 @@ def count_classes(classes: Mapping[str, str], chosen: frozenset[str]) -> dict[st
 
 
 @transaction.atomic
+def put_in_force(*, plan: Plan, opens_at: datetime | None, by: Member, user: User) -> None:
+    """Apply the plan, and let its round open at that time (None: at once). Raises what
+    `set_opening` and `apply_plan` raise."""
+    set_opening(round=plan.round, opens_at=opens_at, by=by)
+    apply_plan(plan=plan, user=user)
+
+
+@transaction.atomic
 def apply_plan(*, plan: Plan, user: User) -> None:
     """Set the number of annotators of each query of the round, and everybody's quota.
 
@@ -129,7 +139,7 @@ def apply_plan(*, plan: Plan, user: User) -> None:
     """
     round = plan.round
     lock_rows(RoundQuery.objects.filter(round=round).values_list("pk", flat=True))
-    if not Round.objects.get(pk=round.pk).is_open:
+    if Round.objects.get(pk=round.pk).closed_at is not None:
         raise RoundClosed
     lapse_all_expired(round)
     refuse_to_take_places(plan)

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -99,9 +100,9 @@ def _list_labels(
 
 
 @transaction.atomic
-def open_relabel(*, study: Study, each: int, by: Member) -> Round:
-    """Open the round that `plan_relabel` shows. Old labels are out of their annotators' reach
-    until the pair is judged again; what is given there feeds self-agreement only.
+def open_relabel(*, study: Study, each: int, by: Member, opens_at: datetime | None = None) -> Round:
+    """Open the round that `plan_relabel` shows, at the time given, or now. From then on old labels
+    are out of their annotators' reach; what is given there feeds self-agreement only.
 
     Raises RelabelRefused where one is open already, or nobody has labels to give again.
     """
@@ -110,7 +111,13 @@ def open_relabel(*, study: Study, each: int, by: Member) -> Round:
     if reason := find_obstacle(plan):
         raise RelabelRefused(reason)
     assert plan.rubric_version is not None
-    round = add_round(study, NAME, kind=Round.Kind.RELABEL, rubric_version=plan.rubric_version)
+    round = add_round(
+        study,
+        NAME,
+        kind=Round.Kind.RELABEL,
+        rubric_version=plan.rubric_version,
+        opens_at=opens_at,
+    )
     assign_pairs(round, plan.given)
     record_action(
         study,
@@ -121,6 +128,7 @@ def open_relabel(*, study: Study, each: int, by: Member) -> Round:
             "round": round.name,
             "rubric_version": plan.rubric_version.number,
             "pairs": dict(plan.loads),
+            "opens_at": round.opens_at.isoformat(),
         },
     )
     return round

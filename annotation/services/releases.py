@@ -65,7 +65,7 @@ def requeue_queries(
     rows = lock_rows(
         RoundQuery.objects.filter(round=round, pk__in=round_query_ids).values_list("pk", flat=True)
     )
-    if not Round.objects.get(pk=round.pk).is_open:
+    if Round.objects.get(pk=round.pk).closed_at is not None:
         raise RoundClosed
     taken_over = list_transferable(round).filter(pk__in=rows)
     in_force = Claim.objects.filter(round_query__in=taken_over, slot__isnull=False)

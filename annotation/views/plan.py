@@ -7,9 +7,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from annotation.assigned import is_assigned
 from annotation.plan_contexts import show_plan
-from annotation.plan_forms import PlanForm
-from annotation.services.plans import PlacesInForce, apply_plan, list_team, make_plan
+from annotation.plan_forms import PlanForm, say_begun
+from annotation.services.openings import RoundBegun
+from annotation.services.plans import PlacesInForce, list_team, make_plan, put_in_force
 from annotation.services.releases import RoundClosed
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Role, Round
@@ -41,8 +43,13 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     if not is_posted:
         return render(request, "annotation/plan.html", context)
     try:
-        apply_plan(plan=made, user=access.user)
-    except (PlacesInForce, RoundClosed) as refusal:
+        put_in_force(
+            plan=made,
+            opens_at=form.cleaned_data["opens_at"],
+            by=access.member,
+            user=access.user,
+        )
+    except (PlacesInForce, RoundClosed, RoundBegun) as refusal:
         context["problem"] = explain(refusal)
         return render(request, "annotation/plan.html", context, status=409)
     messages.success(request, _("The plan holds from now on."))
@@ -50,17 +57,21 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def get_open_round(access: StudyAccess, name: str) -> Round:
-    """The open round of that name, or the first one. Raises Http404 where there is none."""
+    """The round of that name that is not closed, or the first one. Raises Http404 where there is
+    none."""
     rounds = Round.objects.select_related("study").filter(study=access.study, closed_at=None)
     if name:
         rounds = rounds.filter(name=name)
     round = rounds.order_by("position", "pk").first()
-    if round is None:
+    # Where single pairs are given to single people there is nothing left to plan.
+    if round is None or is_assigned(round):
         raise Http404("No such open round.")
     return round
 
 
-def explain(refusal: PlacesInForce | RoundClosed) -> str:
+def explain(refusal: PlacesInForce | RoundClosed | RoundBegun) -> str:
+    if isinstance(refusal, RoundBegun):
+        return say_begun()
     if isinstance(refusal, RoundClosed):
         return _("The round was closed. Nothing was changed.")
     named = ", ".join(refusal.queries[:QUERIES_NAMED])

@@ -15,11 +15,18 @@ GIVING_BACK = (Round.Kind.RELABEL, Round.Kind.RECHECK)
 
 def list_unfinished_rounds(member: Member) -> list[str]:
     """Names of the open rounds in which this member, as an annotator, holds a query or could
-    still be given one."""
+    still be given one, and of those to come whose pairs are theirs already.
+
+    A judge sees nothing of a round to come; but who may read results sees that it is planned, and
+    would read what others say of the pairs that are to come back to them.
+    """
     if not member.has_role(Role.ANNOTATOR):
         return []
+    given = RoundAssignment.objects.filter(round=OuterRef("pk"), annotator=member)
     rounds = Round.objects.filter(
-        study=member.study_id, closed_at__isnull=True, opens_at__lte=timezone.now()
+        Q(opens_at__lte=timezone.now()) | Q(Exists(given)),
+        study=member.study_id,
+        closed_at__isnull=True,
     )
     own = Claim.objects.filter(round_query=OuterRef("pk"), annotator=member)
     held = own.filter(state=Claim.State.HELD, expires_at__gt=timezone.now())

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Avg
@@ -154,9 +155,11 @@ def open_recheck(
     by: Member,
     chosen: Collection[str] | None = None,
     keep_not_asked: bool = False,
+    opens_at: datetime | None = None,
 ) -> Round:
-    """Open a round that gives the touched labels' pairs back to their annotators, and carry the
-    other labels forward; with `keep_not_asked` those of people who cannot judge again too.
+    """Open a round that gives the touched labels' pairs back to their annotators, at the time
+    given, or now, and carry the other labels forward at once; with `keep_not_asked` those of
+    people who cannot judge again too.
 
     One at a time in a study, so that of two clicks the second finds nothing left to open.
     Raises RecheckRefused where there is nothing to give back.
@@ -165,7 +168,11 @@ def open_recheck(
     if not found.back:
         raise RecheckRefused(_("There is no pair to give back: no round was opened."))
     round = add_round(
-        study, f"recheck-{version.number}", kind=Round.Kind.RECHECK, rubric_version=version
+        study,
+        f"recheck-{version.number}",
+        kind=Round.Kind.RECHECK,
+        rubric_version=version,
+        opens_at=opens_at,
     )
     assign_pairs(round, found.back)
     carry_forward(found, by=by)
@@ -180,6 +187,7 @@ def open_recheck(
             "changes": sorted(found.by_change if chosen is None else chosen),
             "labels": len(found.back),
             "pairs": found.pairs,
+            "opens_at": round.opens_at.isoformat(),
         },
     )
     return round

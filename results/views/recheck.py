@@ -9,13 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.opening_forms import OpeningForm
 from results.recheck_contexts import show_recheck
+from results.rounds_wording import say_opened
 from results.services.rechecks import RecheckRefused, carry_without_round, open_recheck
 from studies.access import StudyAccess, get_study_for_role
 from studies.models import Role, RubricVersion
 from studies.numbers import read_number
 
-CONFLICT = 409
+CONFLICT, INVALID = 409, 422
 
 
 @require_safe
@@ -32,6 +34,12 @@ def open_round(request: HttpRequest, slug: str) -> HttpResponse:
     version = find_version(access, request.POST)
     if version is None:
         return render_recheck(request, access, version, request.POST, status=CONFLICT)
+    form = OpeningForm(request.POST)
+    if not form.is_valid():
+        problem = _("Say by date and time when the round opens. Nothing was changed.")
+        return render_recheck(
+            request, access, version, request.POST, problem=problem, status=INVALID
+        )
     try:
         opened = open_recheck(
             study=access.study,
@@ -39,16 +47,13 @@ def open_round(request: HttpRequest, slug: str) -> HttpResponse:
             by=access.member,
             chosen=read_chosen(request.POST),
             keep_not_asked="keep_not_asked" in request.POST,
+            opens_at=form.cleaned_data["opens_at"],
         )
     except RecheckRefused as refusal:
         return render_recheck(
             request, access, version, request.POST, problem=str(refusal), status=CONFLICT
         )
-    messages.success(
-        request,
-        _("The round “%(round)s” is open: its pairs come next to those who labelled them.")
-        % {"round": opened.name},
-    )
+    messages.success(request, say_opened(opened))
     return redirect(f"{reverse('recheck:page', args=[slug])}?to={version.number}")
 
 
@@ -116,5 +121,10 @@ def render_recheck(
     page = version and show_recheck(
         access.study, version, read_chosen(data), keep_not_asked="keep_not_asked" in data
     )
-    context = {"study": access.study, "page": page, "problem": problem}
+    context = {
+        "study": access.study,
+        "page": page,
+        "problem": problem,
+        "opens_at": data.get("opens_at", ""),
+    }
     return render(request, "results/recheck.html", context, status=status)

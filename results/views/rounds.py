@@ -1,17 +1,25 @@
-"""Rounds beside each other, and the next calibration or relabel round opened."""
+"""Rounds beside each other; the next one opened, now or later; and one closed."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.opening_forms import OpeningForm
+from annotation.plan_forms import say_begun
 from annotation.services.calibrations import CalibrationRefused, open_calibration
+from annotation.services.mains import MainRefused, open_main
+from annotation.services.openings import RoundBegun, set_opening
 from annotation.services.relabels import RelabelRefused, open_relabel
+from annotation.services.releases import RoundClosed
 from results.access import get_study_for_admin, get_study_for_results
 from results.calibration_forms import CountForm
 from results.rounds_contexts import show_rounds
+from results.rounds_wording import say_opened
 from results.services.calibration import request_missing_numbers
 from studies.access import StudyAccess
 from studies.models import Round
@@ -43,11 +51,30 @@ def calibrate(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except CalibrationRefused as refusal:
         return render_rounds(request, access, problem=str(refusal), status=CONFLICT)
-    messages.success(
-        request,
-        say_opened(opened),
-    )
+    messages.success(request, say_opened(opened))
     return redirect("results:rounds", slug)
+
+
+@require_POST
+@login_required
+def main(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the main round that the page previews, and lead on to its plan."""
+    access = get_study_for_admin(request, slug)
+    form = CountForm(request.POST)
+    if not form.is_valid():
+        return render_rounds(request, access, problem=say_wrong_number(), status=INVALID)
+    try:
+        opened = open_main(
+            study=access.study,
+            annotators=form.cleaned_data["annotators"] or access.study.annotators_per_query,
+            by=access.member,
+            opens_at=form.cleaned_data["opens_at"],
+        )
+    except MainRefused as refusal:
+        return render_rounds(request, access, problem=str(refusal), status=CONFLICT)
+    messages.success(request, say_opened(opened))
+    plan = reverse("annotation:plan", args=[slug])
+    return redirect(f"{plan}?{urlencode({'round': opened.name})}")
 
 
 @require_POST
@@ -59,14 +86,37 @@ def relabel(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return render_rounds(request, access, problem=say_wrong_number(), status=INVALID)
     try:
-        opened = open_relabel(study=access.study, each=form.read("each"), by=access.member)
+        opened = open_relabel(
+            study=access.study,
+            each=form.read("each"),
+            by=access.member,
+            opens_at=form.cleaned_data["opens_at"],
+        )
     except RelabelRefused as refusal:
         return render_rounds(request, access, problem=str(refusal), status=CONFLICT)
-    messages.success(
-        request,
-        _("The round “%(round)s” is open: people meet some of their own pairs again, blind.")
-        % {"round": opened.name},
-    )
+    messages.success(request, say_opened(opened))
+    return redirect("results:rounds", slug)
+
+
+@require_POST
+@login_required
+def opening(request: HttpRequest, slug: str) -> HttpResponse:
+    """Put a round off, bring it forward, or open it at once."""
+    access = get_study_for_admin(request, slug)
+    round = get_object_or_404(access.study.rounds, name=request.POST.get("round", ""))
+    form = OpeningForm(request.POST)
+    if not form.is_valid():
+        problem = _("Say by date and time when the round opens. Nothing was changed.")
+        return render_rounds(request, access, problem=problem, status=INVALID)
+    opens_at = None if "now" in request.POST else form.cleaned_data["opens_at"]
+    try:
+        set_opening(round=round, opens_at=opens_at, by=access.member)
+    except RoundBegun:
+        return render_rounds(request, access, problem=say_begun(), status=CONFLICT)
+    except RoundClosed:
+        problem = _("The round was closed. Nothing was changed.")
+        return render_rounds(request, access, problem=problem, status=CONFLICT)
+    messages.success(request, say_opened(round))
     return redirect("results:rounds", slug)
 
 
@@ -108,14 +158,6 @@ def say_wrong_number() -> str:
     return _("Say how many by a number from 1 on, when by date and time. Nothing was opened.")
 
 
-def say_opened(round: Round) -> str:
-    if round.is_open:
-        text = _("The round “%(round)s” is open: everybody judges its pairs before any others.")
-    else:
-        text = _("The round “%(round)s” is planned: once open, its pairs come before any others.")
-    return text % {"round": round.name}
-
-
 def render_rounds(
     request: HttpRequest, access: StudyAccess, *, problem: str = "", status: int = 200
 ) -> HttpResponse:
@@ -126,6 +168,8 @@ def render_rounds(
         queries=form.read("queries"),
         each=form.read("each"),
         with_relabel="each" in data,
+        annotators=form.cleaned_data.get("annotators"),
+        opens_at=data.get("opens_at", ""),
         problem=problem,
     )
     context = {"page": page, "problem": problem}

@@ -96,6 +96,8 @@ MATRIX = {
     "results:job": (f"/studies/alpha/results/jobs/{JOB}/", "get", IN_CHARGE),
     "results:rounds": ("/studies/alpha/results/rounds/", "get", IN_CHARGE),
     "results:calibrate": ("/studies/alpha/results/rounds/calibrate/", "post", ADMINS),
+    "results:open-main": ("/studies/alpha/results/rounds/main/", "post", ADMINS),
+    "results:set-opening": ("/studies/alpha/results/rounds/opening/", "post", set()),
     "results:relabel": ("/studies/alpha/results/rounds/relabel/", "post", ADMINS),
     "results:compute-rounds": ("/studies/alpha/results/rounds/compute/", "post", IN_CHARGE),
     # The cast has no calibration round, and no round is named.
