@@ -5,9 +5,9 @@ round trip each and no time to build (see docs/performance.md). What each return
 function that runs it. All take the round, the annotator and the present time as parameters.
 """
 
-from annotation.models import Claim
-from studies.models import Document, Pair, Query, Round, RoundQuery
-from studies.rows import Columns
+from annotation.models import Claim, Judgment
+from studies.models import Action, Document, Pair, Query, Round, RoundQuery
+from studies.rows import Columns, build_insert
 
 CLAIM = Columns(Claim)
 ROUND = Columns(Round)
@@ -146,12 +146,13 @@ SET state = 'held', slot = excluded.slot, expires_at = excluded.expires_at,
 RETURNING c.xmax = 0, {CLAIM.of("c")}
 """
 
-# A hold that lasts longer keeps its time.
+# A hold that lasts longer keeps its time. `labelled` is a pair whose label the same statement
+# brings, which it does not see yet; 0 where there is none.
 SETTLE_CLAIM = """
 UPDATE annotation_claim
 SET expires_at = greatest(expires_at, %(expires_at)s), state = CASE WHEN EXISTS (
     SELECT FROM studies_pair p
-    WHERE p.query_id = %(query)s AND NOT EXISTS (
+    WHERE p.query_id = %(query)s AND p.id <> %(labelled)s AND NOT EXISTS (
         SELECT FROM annotation_judgment j
         WHERE j.round_id = %(round)s AND j.pair_id = p.id AND j.annotator_id = %(annotator)s
     )
@@ -166,7 +167,9 @@ UPDATE annotation_claim c SET expires_at = %(expires_at)s, state = settled.state
     slot = CASE WHEN settled.state <> 'lapsed' THEN c.slot END
 FROM (
     SELECT CASE
-        WHEN count(*) = 0 THEN 'lapsed' WHEN count(j.id) < count(*) THEN 'held' ELSE 'finished'
+        WHEN count(*) = 0 THEN 'lapsed'
+        WHEN count(*) FILTER (WHERE j.id IS NULL AND p.id <> %(labelled)s) > 0 THEN 'held'
+        ELSE 'finished'
     END AS state
     FROM annotation_roundassignment a
     JOIN studies_pair p ON p.id = a.pair_id
@@ -237,6 +240,49 @@ INSERT INTO annotation_labelchanges (round_id, annotator_id, count)
 VALUES (%(round)s, %(annotator)s, %(changes)s)
 ON CONFLICT (round_id, annotator_id)
 DO UPDATE SET count = annotation_labelchanges.count + excluded.count
+"""
+
+
+def record_label(settle_claim: str) -> str:
+    """A label, its event, and the claim settled by it, in one round trip.
+
+    Returns the label's key and the claim's state. Counts the change, unless the claim is finished:
+    that may change further labels, and all are counted together then, in one order.
+    """
+    return f"""
+WITH label AS ({build_insert(Judgment)} RETURNING id), event AS ({build_insert(Action)}),
+settled AS ({settle_claim}),
+counted AS (
+    INSERT INTO annotation_labelchanges (round_id, annotator_id, count)
+    SELECT %(round)s, %(annotator)s, 1
+    WHERE NOT EXISTS (SELECT FROM settled WHERE state = 'finished')
+    ON CONFLICT (round_id, annotator_id)
+    DO UPDATE SET count = annotation_labelchanges.count + excluded.count
+)
+SELECT label.id, settled.state FROM label LEFT JOIN settled ON true
+"""
+
+
+RECORD_LABEL = record_label(SETTLE_CLAIM)
+RECORD_ASSIGNED_LABEL = record_label(SETTLE_ASSIGNED_CLAIM)
+
+# Which labels of a query count once an annotator has finished it in a place of their own: all of
+# theirs, and when every place is finished none of those whose claims have no place.
+RECOUNT_SURPLUS = """
+UPDATE annotation_judgment j SET is_surplus = NOT j.is_surplus
+FROM studies_pair p
+WHERE p.id = j.pair_id AND p.query_id = %(query)s AND j.round_id = %(round)s AND (
+    j.is_surplus AND j.annotator_id = %(annotator)s
+    OR NOT j.is_surplus AND EXISTS (
+        SELECT FROM annotation_claim c
+        WHERE c.round_query_id = %(round_query)s AND c.annotator_id = j.annotator_id
+            AND c.slot IS NULL
+    ) AND %(places)s::integer <= (
+        SELECT count(*) FROM annotation_claim c
+        WHERE c.round_query_id = %(round_query)s AND c.state = 'finished'
+    )
+)
+RETURNING j.annotator_id
 """
 
 # Everything that a judge may know of a pair, and nothing else.

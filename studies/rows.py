@@ -76,28 +76,48 @@ def build_parts(row: Sequence[Any], *parts: Columns[Any]) -> tuple[Any, ...]:
 def insert_row(instance: models.Model) -> None:
     """Insert a new instance and set its key, as `save()` does, but without signals and for a
     model with a key made by the database. Raises what `save()` raises."""
-    fields = list_written_fields(type(instance))
-    values = [
-        field.get_db_prep_save(field.pre_save(instance, add=True), connection) for field in fields
-    ]
+    model = type(instance)
     with prepared_cursor() as cursor:
-        cursor.execute(build_insert(type(instance)), values)
-        (instance.pk,) = cursor.fetchone()
+        cursor.execute(f"{build_insert(model)} RETURNING id", read_values(instance))
+        (key,) = cursor.fetchone()
+    mark_inserted(instance, key)
+
+
+def mark_inserted(instance: models.Model, key: int) -> None:
+    instance.pk = key
     instance._state.adding = False
     instance._state.db = connection.alias
 
 
+def read_values(instance: models.Model) -> dict[str, Any]:
+    """The values of a new instance for the INSERT of its model. They are handed over as they are:
+    the instance holds what the database takes."""
+    return {
+        place: field.get_db_prep_save(field.pre_save(instance, add=True), connection)
+        if is_encoded
+        else field.pre_save(instance, add=True)
+        for place, field, is_encoded in list_places(type(instance))
+    }
+
+
 @cache
-def list_written_fields(model: type[models.Model]) -> tuple[models.Field[Any, Any], ...]:
-    return tuple(field for field in model._meta.concrete_fields if not field.primary_key)
+def list_places(
+    model: type[models.Model],
+) -> tuple[tuple[str, models.Field[Any, Any], bool], ...]:
+    """The name of each value in the INSERT of the model, its field, and whether it is encoded."""
+    return tuple(
+        (f"{model._meta.db_table}.{field.column}", field, isinstance(field, models.JSONField))
+        for field in model._meta.concrete_fields
+        if not field.primary_key
+    )
 
 
 @cache
 def build_insert(model: type[models.Model]) -> str:
-    fields = list_written_fields(model)
-    columns = ", ".join(f'"{field.column}"' for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    table, key = model._meta.db_table, model._meta.pk
-    assert key is not None
+    """INSERT of one row, whose values `read_values` gives; it can be a part of a larger
+    statement."""
+    places = list_places(model)
+    columns = ", ".join(f'"{field.column}"' for _, field, _ in places)
+    values = ", ".join(f"%({name})s" for name, _, _ in places)
     # Names of columns alone.
-    return f'INSERT INTO "{table}" ({columns}) VALUES ({places}) RETURNING "{key.column}"'  # noqa: S608
+    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({values})'  # noqa: S608

@@ -150,15 +150,26 @@ def settle_claim(claim: Claim) -> Changes:
     gives_single_pairs = is_assigned(round_query.round)
     claim.state = read_value(
         statements.SETTLE_ASSIGNED_CLAIM if gives_single_pairs else statements.SETTLE_CLAIM,
-        claim=claim.pk,
-        round=round_query.round_id,
-        query=round_query.query_id,
-        annotator=claim.annotator_id,
-        expires_at=expiry_in(round_query.round),
+        **describe_settling(claim, round_query, claim.annotator_id),
     )
     if claim.state != Claim.State.FINISHED:
         return Counter()
-    return count_again(claim) + set_surplus_aside(round_query)
+    return recount_surplus(round_query, finished_by=claim.annotator_id)
+
+
+def describe_settling(
+    claim: Claim | None, round_query: RoundQuery, annotator_id: int, *, labelled: int = 0
+) -> dict[str, Any]:
+    """The parameters of the statements that settle a claim, or none; `labelled` is the key of a
+    pair whose label is brought by the same statement."""
+    return {
+        "claim": claim.pk if claim else None,
+        "round": round_query.round_id,
+        "query": round_query.query_id,
+        "annotator": annotator_id,
+        "labelled": labelled,
+        "expires_at": expiry_in(round_query.round),
+    }
 
 
 @transaction.atomic
@@ -175,33 +186,19 @@ def finish_labelled_query(claim_id: int) -> None:
     count_label_changes(settle_claim(claim))
 
 
-def count_again(claim: Claim) -> Changes:
-    """Let labels that were surplus count: their annotator has a place again."""
-    own = Judgment.objects.filter(
-        round=claim.round_query.round_id,
-        pair__query=claim.round_query.query_id,
-        annotator=claim.annotator_id,
-        is_surplus=True,
-    )
-    key = (claim.round_query.round_id, claim.annotator_id)
-    return Counter({key: own.update(is_surplus=False)})
-
-
-def set_surplus_aside(round_query: RoundQuery) -> Changes:
-    """Mark the labels of claims without a place once others have finished every place."""
-    claims = Claim.objects.filter(round_query=round_query)
-    finished = claims.filter(state=Claim.State.FINISHED).count()
-    if round_query.annotators is None or finished < round_query.annotators:
-        return Counter()
-    late = Judgment.objects.filter(
-        round=round_query.round_id,
-        pair__query=round_query.query_id,
-        annotator__in=claims.filter(slot__isnull=True).values("annotator"),
-        is_surplus=False,
-    )
-    counts = Counter(late.values_list("round", "annotator"))
-    late.update(is_surplus=True)
-    return counts
+def recount_surplus(round_query: RoundQuery, *, finished_by: int | None = None) -> Changes:
+    """Mark labels of a locked query as surplus, or no longer, by who has finished it, as
+    `settle_claim` says; returns the labels that changed so."""
+    parameters: dict[str, Any] = {
+        "round": round_query.round_id,
+        "round_query": round_query.pk,
+        "query": round_query.query_id,
+        "places": round_query.annotators,
+        "annotator": finished_by,
+    }
+    with prepared_cursor() as cursor:
+        cursor.execute(statements.RECOUNT_SURPLUS, parameters)
+        return Counter((round_query.round_id, annotator) for (annotator,) in cursor.fetchall())
 
 
 def reopen_grown_claims(study: Study, queries: Collection[int]) -> int:

@@ -9,12 +9,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import statements
-from annotation.assigned import leave_out_judged_anew
+from annotation.assigned import is_assigned, leave_out_judged_anew
 from annotation.models import CarriedLabel, Claim, Judgment
-from annotation.services.claims import count_label_changes, reclaim, settle_claim
+from annotation.services.claims import (
+    count_label_changes,
+    describe_settling,
+    reclaim,
+    recount_surplus,
+    settle_claim,
+)
 from annotation.tokens import ShownPair
 from studies.models import Action, Clause, Dimension, Member, Pair, RoundQuery, RubricVersion
-from studies.rows import build_parts, insert_row, prepared_cursor
+from studies.rows import build_parts, mark_inserted, prepared_cursor, read_values
 from studies.selectors import get_rubric_with_parts
 from studies.services.log import record_action
 from studies.services.rounds import hold_round
@@ -94,11 +100,8 @@ def record_judgment(
         rubric_version_id=shown.rubric_version_id,
         is_surplus=claim is None,
     )
-    insert_label(judgment, label, shown=shown, key=key)
-    changes = Counter({(judgment.round_id, annotator.pk): 1})
-    if claim is not None:
-        changes += settle_claim(claim)
-    count_label_changes(changes)
+    set_label(judgment, label)
+    insert_label(judgment, claim, round_query, shown=shown, key=key)
     return Outcome("recorded" if claim is not None else "surplus", judgment)
 
 
@@ -228,15 +231,21 @@ def find_latest(annotator: Member) -> Judgment | None:
     return latest.order_by("-pk").first()
 
 
-def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uuid.UUID) -> None:
-    """Save a new judgment with its label, and the event that says so."""
+def insert_label(
+    judgment: Judgment,
+    claim: Claim | None,
+    round_query: RoundQuery,
+    *,
+    shown: ShownPair,
+    key: uuid.UUID,
+) -> None:
+    """Save a new judgment with the event that says so, settle the annotator's claim on its query,
+    if there is one, and count the change."""
     active, away = shown.measure_time()
-    set_label(judgment, label)
     judgment.active_seconds = active
-    insert_row(judgment)
-    record_action(
-        judgment.round.study,
-        "judgment.recorded",
+    event = Action(
+        study=judgment.round.study,
+        name="judgment.recorded",
         user=judgment.annotator.user,
         member=judgment.annotator,
         data=describe_event(judgment) | {"surplus": judgment.is_surplus},
@@ -244,6 +253,22 @@ def insert_label(judgment: Judgment, label: Label, *, shown: ShownPair, key: uui
         away_seconds=away,
         key=key,
     )
+    settling = describe_settling(
+        claim, round_query, judgment.annotator_id, labelled=judgment.pair_id
+    )
+    gives_single_pairs = is_assigned(judgment.round)
+    with prepared_cursor() as cursor:
+        cursor.execute(
+            statements.RECORD_ASSIGNED_LABEL if gives_single_pairs else statements.RECORD_LABEL,
+            read_values(judgment) | read_values(event) | settling,
+        )
+        label_id, state = cursor.fetchone()
+    mark_inserted(judgment, label_id)
+    if claim is not None and state == Claim.State.FINISHED:
+        # The statement left its own change to be counted with those that follow from it.
+        own = Counter({(judgment.round_id, judgment.annotator_id): 1})
+        finished_by = judgment.annotator_id
+        count_label_changes(own + recount_surplus(round_query, finished_by=finished_by))
 
 
 def set_label(judgment: Judgment, label: Label) -> None:

@@ -14,8 +14,8 @@ from annotation.services.claims import (
     Changes,
     count_label_changes,
     find_outgrown_claims,
+    recount_surplus,
     reopen_grown_claims,
-    set_surplus_aside,
 )
 from studies.models import Round, RoundQuery, Study
 from studies.services.imports.report import ImportReport
@@ -148,5 +148,5 @@ def _set_late_labels_aside(round_queries: list[RoundQuery], finished: list[Claim
     changes: Changes = Counter()
     for round_query in round_queries:
         if round_query.pk in lapsed:
-            changes += set_surplus_aside(round_query)
+            changes += recount_surplus(round_query)
     count_label_changes(changes)
