@@ -6,7 +6,7 @@ function that runs it. All take the round, the annotator and the present time as
 """
 
 from annotation.models import Claim, Judgment
-from studies.models import Action, Document, Pair, Query, Round, RoundQuery
+from studies.models import Action, Document, Pair, Query, Quota, Round, RoundQuery
 from studies.rows import Columns, build_insert
 
 CLAIM = Columns(Claim)
@@ -15,6 +15,7 @@ ROUND_QUERY = Columns(RoundQuery)
 PAIR = Columns(Pair)
 QUERY_NAME = Columns(Query, "id", "external_id")
 DOCUMENT_NAME = Columns(Document, "id", "external_id")
+QUOTA_ROW = Columns(Quota)
 
 # Changes when a query joins or leaves the round, or its number of annotators changes.
 PLAN_STAMP = """
@@ -122,14 +123,17 @@ FOR UPDATE OF rq
 """
 LOCK_FREE_ROUND_QUERY = f"{LOCK_ROUND_QUERY.rstrip()} SKIP LOCKED"
 
-LAPSE_EXPIRED_CLAIMS = """
-UPDATE annotation_claim SET state = 'lapsed', slot = NULL
-WHERE round_query_id = %(round_query)s AND state = 'held' AND expires_at <= %(now)s
-"""
-
-SLOTS_OF_OTHERS = """
+# Frees the places that were held without a label for too long, and tells those of others that
+# stay taken. The labels stay.
+LAPSE_AND_LIST_SLOTS_OF_OTHERS = """
+WITH lapsed AS (
+    UPDATE annotation_claim SET state = 'lapsed', slot = NULL
+    WHERE round_query_id = %(round_query)s AND state = 'held' AND expires_at <= %(now)s
+    RETURNING id
+)
 SELECT coalesce(array_agg(slot), '{}') FROM annotation_claim
 WHERE round_query_id = %(round_query)s AND slot IS NOT NULL AND annotator_id <> %(annotator)s
+    AND id NOT IN (SELECT id FROM lapsed)
 """
 
 # A row that has never been changed has no `xmax`: it is new.
@@ -185,6 +189,12 @@ WHERE c.id = %(claim)s RETURNING c.state
 IS_OF_TEAM = """
     r.closed_at IS NULL AND m.is_active AND 'annotator' = ANY (m.roles)
 """
+
+QUOTA = f"""
+SELECT {QUOTA_ROW.of("own")} FROM studies_quota own
+WHERE own.round_id = %(round)s AND own.member_id = %(annotator)s
+"""
+LOCK_QUOTA = f"{QUOTA.rstrip()} FOR UPDATE"
 
 # WITH queries on quotas (see annotation.services.quotas): each quota of the rounds with how many
 # split queries its member may still take, and the members who are below theirs.

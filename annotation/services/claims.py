@@ -86,9 +86,11 @@ def take_place(
     were given to other people."""
     if not may_be_given(round_query, annotator):
         return None
-    lapse_expired_claims(round_query)
     taken = read_value(
-        statements.SLOTS_OF_OTHERS, round_query=round_query.pk, annotator=annotator.pk
+        statements.LAPSE_AND_LIST_SLOTS_OF_OTHERS,
+        round_query=round_query.pk,
+        annotator=annotator.pk,
+        now=timezone.now(),
     )
     slot = next(number for number in range(1, len(taken) + 2) if number not in taken)
     if round_query.annotators is not None and slot > round_query.annotators:
@@ -116,13 +118,6 @@ def take_place(
         data={"round": round_query.round.name, "query": round_query.query.external_id},
     )
     return claim
-
-
-def lapse_expired_claims(round_query: RoundQuery) -> None:
-    """Free the places that were held without a label for too long. The labels stay."""
-    parameters: dict[str, Any] = {"round_query": round_query.pk, "now": timezone.now()}
-    with prepared_cursor() as cursor:
-        cursor.execute(statements.LAPSE_EXPIRED_CLAIMS, parameters)
 
 
 def reclaim(claim: Claim | None, round_query: RoundQuery, *, annotator: Member) -> Claim | None:

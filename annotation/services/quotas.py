@@ -16,6 +16,7 @@ from annotation import statements
 from annotation.models import Claim
 from annotation.services.offers import read_value
 from studies.models import Member, Quota, Round, RoundQuery
+from studies.rows import prepared_cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Allowed:
 
 def list_allowed(*, round: Round, annotator: Member, pairs: Mapping[int, int]) -> Allowed:
     """Of open round queries (key -> number of pairs), those within the annotator's quota."""
-    quota = Quota.objects.filter(round=round, member=annotator).first()
+    quota = read_quota(statements.QUOTA, round.pk, annotator)
     if quota is None:
         return Allowed(list(pairs), sum(pairs.values()))
     shared = set(
@@ -50,16 +51,17 @@ def is_within_quota(round_query: RoundQuery, annotator: Member) -> bool:
     of one person never take more together than one would."""
     if round_query.annotators is None:
         return True
-    quota = (
-        # Alone and in no order: the default order would join, and so lock, the round's row.
-        Quota.objects.select_for_update(of=("self",))
-        .filter(round=round_query.round_id, member=annotator)
-        .order_by("pk")
-        .first()
-    )
+    quota = read_quota(statements.LOCK_QUOTA, round_query.round_id, annotator)
     if quota is None or count_allowance(quota) > 0:
         return True
     return bool(list_left_over(quota, [round_query.pk]))
+
+
+def read_quota(statement: str, round_id: int, annotator: Member) -> Quota | None:
+    with prepared_cursor() as cursor:
+        cursor.execute(statement, {"round": round_id, "annotator": annotator.pk})
+        row = cursor.fetchone()
+    return statements.QUOTA_ROW.build(row) if row else None
 
 
 def count_allowance(quota: Quota) -> int:
