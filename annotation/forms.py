@@ -103,6 +103,12 @@ class JudgmentForm(forms.Form):
         )
 
     @property
+    def grade_left(self) -> str:
+        """The grade that stood chosen when "unsure" was pressed, "" where none did."""
+        grade: str = self.data.get("grade", "")
+        return grade if self.data.get("unsure") and grade in self.grades else ""
+
+    @property
     def values(self) -> FormValues:
         """What was typed, to be shown again beside the errors."""
         data = self.data

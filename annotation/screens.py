@@ -207,6 +207,17 @@ def describe_label(judgment: Judgment | None) -> str:
     return f"{grade} · {label.decided_by}"
 
 
+def tell_recorded(judgment: Judgment | None, *, grade_left: str = "") -> str:
+    """The notice that a label was recorded, and that a grade chosen before "unsure" was not."""
+    label = describe_label(judgment)
+    if not grade_left:
+        return _("Recorded: %(label)s") % {"label": label}
+    return _("Recorded: %(label)s, without the grade %(grade)s") % {
+        "label": label,
+        "grade": grade_left,
+    }
+
+
 def list_own_label(judgment: Judgment) -> OwnLabel:
     label = as_label(judgment)
     return OwnLabel(

@@ -62,7 +62,7 @@ def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
     if not outcome.leads_on:
         return refuse(request, annotator, explain(outcome))
     drop_note(request, shown.pair_id)
-    return lead_on(request, annotator, outcome)
+    return lead_on(request, annotator, outcome, grade_left=form.grade_left)
 
 
 def keep_note(request: HtmxRequest, taken_back: Judgment) -> dict[str, str]:
@@ -81,9 +81,11 @@ def drop_note(request: HtmxRequest, pair_id: uuid.UUID) -> None:
         request.session[NOTES_BACK] = kept
 
 
-def lead_on(request: HtmxRequest, annotator: Member, outcome: Outcome) -> HttpResponse:
+def lead_on(
+    request: HtmxRequest, annotator: Member, outcome: Outcome, *, grade_left: str = ""
+) -> HttpResponse:
     """With HTMX the answer is the next pair itself; without, a redirect to it."""
-    notice = _("Recorded: %(label)s") % {"label": screens.describe_label(outcome.judgment)}
+    notice = screens.tell_recorded(outcome.judgment, grade_left=grade_left)
     if not request.htmx:
         messages.success(request, notice)
         return redirect("annotation:judge", annotator.study.slug)

@@ -126,6 +126,11 @@ class Case:
         return True
 
     @property
+    def is_citation_needed(self) -> bool:
+        """One label alone cites nothing that another could differ from."""
+        return self.is_cause_needed and len(self.labels) > 1
+
+    @property
     def is_asked(self) -> bool:
         return not self.is_over and not self.held_by
 

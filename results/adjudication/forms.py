@@ -63,6 +63,12 @@ class SettleForm(forms.Form):
     def is_dropped(self) -> bool:
         return bool(self.data.get("drop"))
 
+    @property
+    def grade_left(self) -> str:
+        """The grade that stood chosen when "drop" was pressed, "" where none did."""
+        grade: str = self.data.get("grade", "")
+        return grade if self.is_dropped and grade in self.grades else ""
+
     def clean_grade(self) -> int | None:
         if self.is_dropped:
             return None

@@ -68,7 +68,7 @@ def show_next(
 ) -> Case | NothingToSettle:
     """The next pair for the adjudicator, held for them, or why there is none."""
     study, member = access.study, access.member
-    wanted = Wanted(query_class=focus.query_class or None, kind=focus.kind)
+    wanted = want(focus)
     holes = list_open_holes(study)
     for _ in range(ATTEMPTS):
         found = find_candidates(study, member, wanted, holes=holes, later=later)
@@ -282,7 +282,7 @@ def tell_decision(final: FinalLabel, names: Mapping[tuple[int, int], str]) -> St
 
 
 def explain_nothing(study: Study, focus: Focus, *, notice: str = "") -> NothingToSettle:
-    wanted = Wanted(query_class=focus.query_class or None, kind=focus.kind)
+    wanted = want(focus)
     by_state = {"open": 0, "waiting": 0, "settled": 0}
     for count in count_pairs(study, wanted):
         if count.state in by_state:
@@ -297,9 +297,14 @@ def explain_nothing(study: Study, focus: Focus, *, notice: str = "") -> NothingT
     )
 
 
-def narrow(case: Case, focus: Focus) -> Case:
-    """The case with the focus that the next one is to keep to."""
-    return replace(case, focus=focus)
+def narrow(access: StudyAccess, case: Case, focus: Focus) -> Case:
+    """The case with the focus that the next one is to keep to, and how many pairs it leaves."""
+    found = find_candidates(access.study, access.member, want(focus), limit=1)
+    return replace(case, focus=focus, left=found.left)
+
+
+def want(focus: Focus) -> Wanted:
+    return Wanted(query_class=focus.query_class or None, kind=focus.kind)
 
 
 def find_needs(study: Study, pair: Pair) -> tuple[bool, bool]:

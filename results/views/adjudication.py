@@ -59,7 +59,8 @@ def case(request: HtmxRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
         return render_screen(request, access, no_rubric=True)
     if shown.kind not in CONTESTED and shown.standing is None:
         raise Http404("This pair is not contested.")
-    return render_screen(request, access, screens.narrow(shown, read_focus(access, request.GET)))
+    shown = screens.narrow(access, shown, read_focus(access, request.GET))
+    return render_screen(request, access, shown)
 
 
 @require_POST
@@ -100,11 +101,11 @@ def take_decision(request: HtmxRequest, access: StudyAccess) -> HttpResponse:
     if outcome is None:
         asked = screens.Asked(form.values, form.messages, key)
         found = screens.show_case(access.study, access.member, pair, asked=asked)
-        found = screens.narrow(found, read_focus(access, request.POST))
+        found = screens.narrow(access, found, read_focus(access, request.POST))
         return render_screen(request, access, found, status=422, problem=problem)
     if outcome.kind == "outdated":
         return tell_late(request, access, pair, form)
-    return lead_on(request, access, _("Recorded: %(label)s") % {"label": describe(outcome)})
+    return lead_on(request, access, tell_recorded(outcome, form))
 
 
 def read_decision(
@@ -154,7 +155,7 @@ def tell_late(
 ) -> HttpResponse:
     """Answer 409: somebody was faster. Says what was decided and keeps what was typed."""
     found = screens.show_late(access, pair, form.values)
-    found = screens.narrow(found, read_focus(access, request.POST))
+    found = screens.narrow(access, found, read_focus(access, request.POST))
     problem = (
         _("This pair was settled before your answer arrived. Nothing of it was changed.")
         if found.standing
@@ -243,6 +244,16 @@ def describe(outcome: Settled) -> str:
     if final is None or final.is_dropped:
         return _("dropped")
     return f"{final.grade} · {final.decided_by}"
+
+
+def tell_recorded(outcome: Settled, form: SettleForm) -> str:
+    """The notice that a decision was recorded, and that a grade chosen before "drop" was not."""
+    if not form.grade_left:
+        return _("Recorded: %(label)s") % {"label": describe(outcome)}
+    return _("Recorded: %(label)s, without the grade %(grade)s") % {
+        "label": describe(outcome),
+        "grade": form.grade_left,
+    }
 
 
 def name_put_off(slug: str) -> str:

@@ -16,6 +16,10 @@
      nothing, as soon as the person changes something: then they are still at work on it. */
   let unsent;
 
+  /* Whether a key was pressed while a label was on its way: it is not taken, because it may be meant
+     for the pair that is still shown, for the next one, or for neither. */
+  let wasPressedTooSoon = false;
+
   /* Letters and digits by the place of the key where the layout writes other signs there. */
   function nameOfKey(event) {
     const { key, code } = event;
@@ -40,7 +44,13 @@
     const help = byId("help");
     const key = nameOfKey(event);
     if (help?.matches(":popover-open") && key !== "?") return;
-    if (isSending()) return;
+    if (isSending()) {
+      if (key === "Enter" || findPressed(key)) {
+        event.preventDefault();
+        wasPressedTooSoon = true;
+      }
+      return;
+    }
     if (key === "Enter") {
       if (target.closest(HAS_KEYS_OF_ITS_OWN) || !form()) return;
       event.preventDefault();
@@ -50,9 +60,12 @@
     if (press(key)) event.preventDefault();
   }
 
+  function findPressed(key) {
+    return /^[0-9A-Z?]$/.test(key) ? document.querySelector(`[data-key="${key}"]`) : null;
+  }
+
   function press(key) {
-    if (!/^[0-9A-Z?]$/.test(key)) return false;
-    const found = document.querySelector(`[data-key="${key}"]`);
+    const found = findPressed(key);
     if (!found) return false;
     if (found.matches("textarea")) found.focus();
     else if (found.name === "decided_by" && found.checked) stepThroughReadings(found);
@@ -96,6 +109,7 @@
 
   /* A reading belongs to its dimension: choosing another dimension takes it back. */
   function onChange(event) {
+    tellPressedTooSoon(false);
     if (event.target.id === "full-texts") kept.texts = event.target.checked;
     const refused = event.target.closest("#judgment-form fieldset[aria-invalid]");
     if (refused && event.target.name) {
@@ -139,6 +153,13 @@
     if (words) words.hidden = !isUnsent;
   }
 
+  /* Said beside the pair that is then shown, until something is chosen or sent there. */
+  function tellPressedTooSoon(isToTell) {
+    const words = byId("pressed-too-soon");
+    if (words) words.hidden = !isToTell;
+    wasPressedTooSoon = false;
+  }
+
   function noteUnsent(event) {
     const isLabel = event.detail.elt === form();
     unsent = isLabel ? event.detail.requestConfig?.triggeringEvent?.submitter ?? null : undefined;
@@ -158,12 +179,18 @@
   document.addEventListener("htmx:beforeRequest", () => {
     unsent = undefined;
     tellUnsent(false);
+    tellPressedTooSoon(false);
   });
   for (const failure of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
-    document.addEventListener(failure, () => tellUnsent(true));
+    document.addEventListener(failure, () => {
+      tellUnsent(true);
+      tellPressedTooSoon(wasPressedTooSoon);
+    });
   }
   document.addEventListener("htmx:afterSettle", (event) => {
-    if (event.target.id === "card" || event.detail.target?.id === "card") prepareCard();
+    if (event.target.id !== "card" && event.detail.target?.id !== "card") return;
+    prepareCard();
+    tellPressedTooSoon(wasPressedTooSoon);
   });
   prepareCard();
 })();

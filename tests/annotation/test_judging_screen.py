@@ -97,6 +97,8 @@ def test_unsure_needs_the_dimension_too(cast: Cast) -> None:
     judgment = Judgment.objects.get()
     assert judgment.is_unsure
     assert judgment.grade is None
+    # A grade that stood chosen is not dropped in silence.
+    assert "Recorded: unsure · authority, without the grade 2" in client.get(URL).content.decode()
 
 
 def test_clause_is_recorded_as_the_reading(cast: Cast) -> None:

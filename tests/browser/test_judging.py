@@ -264,6 +264,51 @@ def test_one_judgment_fits_a_small_window_and_the_document_scrolls(cast: Cast, j
     expect(status(judge)).to_contain_text("Recorded")
 
 
+def test_keys_pressed_while_a_label_is_on_its_way_reach_no_pair_and_that_is_said(
+    cast: Cast, judge: Page
+) -> None:
+    held: list[Route] = []
+    judge.route("**/judge/", lambda route: held.append(route))
+    press(judge, "2", "A")
+    with judge.expect_request("**/judge/"):
+        press(judge, "Enter")
+    press(judge, "1", "T", "Enter")
+    assert judge.locator("[name=grade]:checked").get_attribute("value") == "2"
+    held[0].continue_()
+    expect(judge.locator(".progress b")).to_have_text("1")
+    said = judge.locator("#pressed-too-soon")
+    expect(said).to_be_visible()
+    assert judge.locator("input:checked").count() == 0
+    assert Judgment.objects.get().grade == 2
+    press(judge, "1")
+    expect(said).to_be_hidden()
+
+
+def test_the_rubric_stands_beside_the_document_and_tables_scroll_within_it(
+    cast: Cast, judge: Page
+) -> None:
+    row = "".join(f"<td>cell_{number}_of_a_row</td>" for number in range(30))
+    for pair in cast.pairs:
+        pair.document.format = "html"
+        pair.document.save()
+        pair.document.body.text = (
+            f"<p>Words.</p><table><tr>{row}</tr></table><pre>{'x = 1; ' * 90}</pre>"
+        )
+        pair.document.body.save()
+    judge.reload()
+    fits = "(box) => box.scrollWidth <= box.clientWidth"
+    assert judge.locator("#document-body").evaluate(fits)
+    assert not judge.locator(".reading .wide").evaluate(fits)
+    assert not judge.locator(".reading pre").evaluate(fits)
+    press(judge, "r")
+    document = judge.locator("#document-body").bounding_box()
+    sheet = judge.locator(".rubric-sheet").bounding_box()
+    assert document is not None
+    assert sheet is not None
+    assert document["x"] + document["width"] <= sheet["x"] + 1
+    assert judge.locator("#document-body").evaluate(fits)
+
+
 @pytest.mark.parametrize("width", [360, 390, 768])
 def test_on_a_phone_nothing_overflows_and_the_form_is_in_reach(
     cast: Cast, judge: Page, width: int

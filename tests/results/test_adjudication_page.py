@@ -62,6 +62,8 @@ def test_dropping_needs_no_dimension_and_wins_over_a_grade(cast: Cast) -> None:
     settle(client, client.get(ADJUDICATE), drop="1", decided_by="", grade="2")
     final = FinalLabel.objects.get()
     assert (final.is_dropped, final.grade, final.decided_by) == (True, None, None)
+    # A grade that stood chosen is not dropped in silence.
+    assert "Recorded: dropped, without the grade 2" in client.get(ADJUDICATE).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -87,9 +89,19 @@ def test_half_a_decision_is_refused_and_stays_in_the_form(
     response = settle(client, client.get(ADJUDICATE), **changes, headers=headers)
     assert response.status_code == 422
     assert sentence in response.content.decode()
+    assert response.context["case"].left == 3
     form = read_forms(response)["judgment-form"]
     assert form.fields["reason"] == changes.get("reason", "It is the older price list.").strip("\n")
     assert not FinalLabel.objects.exists()
+
+
+def test_what_a_decision_needs_is_said_before_it_is_refused(cast: Cast) -> None:
+    contest(cast)
+    page = log_in(cast.ada).get(ADJUDICATE).content.decode()
+    form = page.split('id="judgment-form"')[1].split("</form>")[0]
+    assert form.count('aria-required="true"') == 4
+    assert form.count('<small class="hint">required</small>') == 2
+    assert 'placeholder="required"' in form
 
 
 def test_a_form_made_for_somebody_else_is_refused(cast: Cast) -> None:
