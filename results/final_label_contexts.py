@@ -11,8 +11,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from results.clause_contexts import AskedClause, show_proposals
 from results.contexts import Link, list_tabs
-from results.models import Cause, ClauseProposal
+from results.models import Cause
 from results.selectors.contested import (
     CONTESTED,
     Count,
@@ -22,7 +23,7 @@ from results.selectors.contested import (
     list_pairs,
 )
 from results.selectors.holes import list_open_holes
-from results.selectors.proposals import list_open_proposals
+from results.selectors.proposals import list_proposals_since_publication
 from results.services.final_rechecks import find_concerned_finals
 from results.services.scopes import Scope
 from studies.access import StudyAccess
@@ -88,18 +89,6 @@ class QueueRow:
     kind: str
     state: str
     cause: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskedClause:
-    """A clause that adjudication asked for and no version has; `url` leads to its pair."""
-
-    query_class: str
-    dimension: str
-    clause: str
-    text: str
-    query: str
     url: str
 
 
@@ -205,7 +194,7 @@ def show_final_labels(
         pages=pages,
         is_admin=access.member.has_role(Role.ADMIN),
         errors=errors or {},
-        proposals=[show_proposal(study, one) for one in list_open_proposals(study)],
+        proposals=show_proposals(study, list_proposals_since_publication(study)),
         reason=data.get("reason", ""),
     )
 
@@ -247,18 +236,6 @@ def show_row(study: Study, pair: QueuedPair) -> QueueRow:
         state=str(STATES.get(pair.state, "")),
         cause=str(Cause(pair.cause).label) if pair.cause else "",
         url=reverse("results:final-label", args=[study.slug, pair.public_id]),
-    )
-
-
-def show_proposal(study: Study, proposal: ClauseProposal) -> AskedClause:
-    query = proposal.pair.query
-    return AskedClause(
-        query_class=query.query_class.name if query.query_class else "",
-        dimension=proposal.dimension,
-        clause=proposal.clause,
-        text=proposal.text,
-        query=query.text,
-        url=reverse("results:final-label", args=[study.slug, proposal.pair.public_id]),
     )
 
 

@@ -3,6 +3,7 @@ from django.urls import path
 from results.views import (
     adjudication,
     agreement,
+    clauses,
     comparison,
     exports,
     final_labels,
@@ -49,6 +50,7 @@ urlpatterns = [
     path("results/final-labels/reopen/", final_labels.reopen, name="reopen"),
     path("results/final-labels/<uuid:pair_id>/", final_labels.final_label, name="final-label"),
     path("results/final-labels/<uuid:pair_id>/names/", final_labels.names, name="names"),
+    path("rubric/clauses/<int:proposal_id>/decline/", clauses.decline, name="decline-clause"),
     path("adjudicate/", adjudication.adjudicate, name="adjudicate"),
     path("adjudicate/later/", adjudication.later, name="later"),
     path("adjudicate/<uuid:pair_id>/", adjudication.case, name="case"),

@@ -21,7 +21,7 @@ from studies.numbers import read_number
 
 Draft = dict[str, Any]
 
-FILE = "rubric"
+FILE, UPLOADED = "rubric", "rubric.yaml"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
 _LIST = re.compile(r"(grades|dimensions|edge_cases)(?:-(\d{1,4})-(examples|clauses))?")
 
@@ -130,6 +130,17 @@ def remove_item(draft: Draft, path: str) -> None:
     del items[number]
 
 
+def remove_clause(draft: Draft, dimension: str, clause: str) -> bool:
+    """Remove the clause of that name from its dimension, in place; returns whether it was there."""
+    was_there = False
+    for one in draft["dimensions"]:
+        if one["name"] == dimension:
+            kept = [found for found in one["clauses"] if found["name"] != clause]
+            was_there = was_there or len(kept) < len(one["clauses"])
+            one["clauses"] = kept
+    return was_there
+
+
 def add_edge_case_starters(draft: Draft) -> None:
     """Add the starters whose case the draft does not have yet, in place."""
     known = {edge["case"].strip() for edge in draft["edge_cases"]}
@@ -158,17 +169,21 @@ def check_draft(draft: Draft) -> tuple[RubricFile | None, list[str]]:
 def read_draft(data: bytes) -> tuple[RubricFile | None, list[Problem]]:
     """A rubric from an uploaded file, or its problems by line."""
     problems = Problems()
-    rubric = read_rubric(BytesIO(data), file="rubric.yaml", problems=problems)
+    rubric = read_rubric(BytesIO(data), file=UPLOADED, problems=problems)
     return rubric, problems.items
 
 
-def find_unknown_classes(rubric: RubricFile, known: Iterable[str]) -> list[str]:
+def find_unknown_classes(rubric: RubricFile, known: Iterable[str]) -> list[Problem]:
     """Where a clause is for a query class that the study does not have."""
     classes = set(known)
     listed = ", ".join(sorted(classes)) or "none yet"
     return [
-        f"the dimension {dimension.name}: the clause {clause.name} is for the class {name}, which "
-        f"the study does not have (its classes: {listed})"
+        Problem(
+            UPLOADED,
+            clause.line,
+            f"the dimension {dimension.name}: the clause {clause.name} is for the class {name}, "
+            f"which the study does not have (its classes: {listed})",
+        )
         for dimension in rubric.dimensions
         for clause in dimension.clauses
         for name in clause.classes

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotation.contexts import BlindItem, RubricSheet
+from results.clause_contexts import AskedClause
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class Case:
     errors: Mapping[str, str] = field(default_factory=dict)
     standing: StandingDecision | None = None
     history: Sequence[StandingDecision] = ()
+    asked: Sequence[AskedClause] = ()
     focus: Focus | None = None
     left: int = 0
     notice: str = ""

@@ -24,6 +24,7 @@ from results.adjudication.contexts import (
     StandingDecision,
 )
 from results.adjudication.tokens import ShownCase
+from results.clause_contexts import show_asked_of
 from results.models import Cause, Citation, FinalLabel
 from results.selectors.contested import (
     CONTESTED,
@@ -155,6 +156,7 @@ def show_case(
         history=[
             tell_decision(final, names) for final in history if with_history and final.ended_at
         ],
+        asked=show_asked_of(study, pair),
         has_names=with_names,
     )
 

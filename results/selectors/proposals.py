@@ -2,20 +2,25 @@
 
 from collections import Counter
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from results.models import ClauseProposal
 from studies.models import RubricVersion, Study
 
 
-def list_open_proposals(study: Study) -> QuerySet[ClauseProposal]:
-    """Those made since the newest version was published, the oldest first, without those that
-    were withdrawn with their draft."""
+def list_proposals_since_publication(study: Study) -> QuerySet[ClauseProposal]:
+    """Those made since the newest version was published, the oldest first: open ones and those
+    that were declined, without those that were withdrawn with their draft."""
     published = RubricVersion.objects.filter(study=study).aggregate(at=Max("published_at"))["at"]
     proposals = ClauseProposal.objects.filter(
-        pair__study=study, withdrawn_at__isnull=True
+        Q(withdrawn_at__isnull=True) | Q(declined_by__isnull=False), pair__study=study
     ).select_related("pair__query__query_class", "pair__document", "by")
     return proposals.filter(at__gt=published) if published else proposals
+
+
+def list_open_proposals(study: Study) -> QuerySet[ClauseProposal]:
+    """Those of them that nobody has declined."""
+    return list_proposals_since_publication(study).filter(withdrawn_at__isnull=True)
 
 
 def count_open_proposals(study: Study) -> dict[str, int]:

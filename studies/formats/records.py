@@ -177,12 +177,14 @@ class GradeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ClauseSpec:
-    """A clause of a dimension; without `classes` it serves every query class."""
+    """A clause of a dimension; without `classes` it serves every query class. `line` is where its
+    file names them, and says nothing of the clause itself."""
 
     name: str
     classes: list[str]
     text: str
     grade_when_failed: int | None = None
+    line: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,9 @@ def _dimension(
     for key, value in section.values.items():
         if _is_clause_key(key):
             class_name = key.removesuffix(CLAUSE_SUFFIX)
-            clauses.append((value, ClauseSpec(class_name, [class_name], section.required(key))))
+            told = section.required(key)
+            line = text.line_of(value)
+            clauses.append((value, ClauseSpec(class_name, [class_name], told, line=line)))
         elif key == "clauses":
             clauses.extend(_long_clauses(text, value, what, grades))
     _check_unique(text, f"{what}: the clause", [(found, c.name) for found, c in clauses])
@@ -186,7 +188,8 @@ def _long_clause(
             text.refuse(class_node, f"{what}: the class {class_name} stands twice")
         else:
             classes.append(class_name)
-    return ClauseSpec(name, classes, section.required("text"), failed)
+    line = text.line_of(section.values.get("classes", node))
+    return ClauseSpec(name, classes, section.required("text"), failed, line=line)
 
 
 def _edge_case(text: YamlText, node: yaml.Node) -> EdgeCaseSpec:

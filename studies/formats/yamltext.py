@@ -86,7 +86,12 @@ class YamlText:
         self.problems = problems
 
     def refuse(self, node: yaml.Node, reason: str) -> None:
-        self.problems.add(self.file, node.start_mark.line + 1, reason)
+        self.problems.add(self.file, self.line_of(node), reason)
+
+    @staticmethod
+    def line_of(node: yaml.Node) -> int:
+        line: int = node.start_mark.line
+        return line + 1
 
     def scalar(self, node: yaml.Node, what: str) -> str | None:
         """A scalar as written; None where it is null or refused."""

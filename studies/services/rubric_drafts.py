@@ -16,7 +16,13 @@ from studies.formats.problems import Problems
 from studies.formats.records import RubricFile
 from studies.formats.rubrics import read_rubric
 from studies.models import Member, Round, RubricDraft, RubricVersion, Study
-from studies.rubric_drafts import Draft, check_draft, draft_from_rubric, find_unknown_classes
+from studies.rubric_drafts import (
+    Draft,
+    check_draft,
+    draft_from_rubric,
+    find_unknown_classes,
+    remove_clause,
+)
 from studies.services.log import record_action
 from studies.services.rubric_usage import UsedParts, count_used_parts
 from studies.services.rubrics import (
@@ -147,6 +153,17 @@ def add_clause(*, study: Study, dimension: str, name: str, text: str, by: Member
 
 
 @transaction.atomic
+def take_clause_out(*, study: Study, dimension: str, clause: str, by: Member) -> bool:
+    """Remove the clause of that name from the draft, which is locked from then on; returns whether
+    it was there. Who has the draft open is told on saving that it was saved meanwhile."""
+    draft = RubricDraft.objects.select_for_update().filter(study=study).first()
+    if draft is None or not remove_clause(draft.content, dimension, clause):
+        return False
+    save_draft(study=study, content=draft.content, edition=draft.edition, by=by)
+    return True
+
+
+@transaction.atomic
 def discard_draft(*, study: Study, edition: int, by: Member) -> None:
     """Throw the draft away; the log keeps what it held. Raises DraftOutdated."""
     draft = lock_draft(study, edition)
@@ -186,7 +203,7 @@ def check_content(study: Study, content: Draft) -> tuple[RubricFile | None, list
     }
     return rubric, [
         *rubric_faults(rubric),
-        *find_unknown_classes(rubric, classes),
+        *(problem.reason for problem in find_unknown_classes(rubric, classes)),
         *find_conflicts(rubric, history, count_used_parts(study)),
     ]
 

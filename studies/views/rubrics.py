@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from studies import rubric_contexts as contexts
 from studies import rubric_drafts as drafts
 from studies.access import StudyAccess, get_study_for_role
+from studies.clause_requests import list_requests
 from studies.formats.rubrics import write_rubric
 from studies.models import Role, Round, RubricDraft, RubricVersion
 from studies.numbers import read_number
@@ -154,12 +155,12 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
         reason = _("Choose a rubric file of at most one megabyte.")
         return refuse(request, access, reason, status=422)
     content, problems = drafts.read_draft(file.read())
-    reasons = [str(problem) for problem in problems]
     if content is not None:
         known = access.study.query_classes.values_list("name", flat=True)
-        reasons += drafts.find_unknown_classes(content, known)
-    if content is None or reasons:
+        problems = [*problems, *drafts.find_unknown_classes(content, known)]
+    if content is None or problems:
         head = _("The file was refused; nothing was changed.")
+        reasons = [str(problem) for problem in problems]
         return refuse(request, access, head, reasons=reasons, status=422)
     try:
         services.replace_draft(study=access.study, rubric=content, by=access.member)
@@ -275,6 +276,7 @@ def render_draft(
         "based_on": found.based_on,
         "classes": list(access.study.query_classes.values_list("name", flat=True)),
         "faults": services.check_content(access.study, shown)[1],
+        "requests": list_requests(access.study, shown),
         "has_history": find_rubric_in_force(access.study) is not None,
         **extra,
     }

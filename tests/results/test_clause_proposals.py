@@ -10,7 +10,7 @@ from results.selectors.proposals import count_open_proposals
 from studies.models import Action, Pair, RubricDraft, Study
 from tests import factories as make
 from tests.cast import Cast
-from tests.pages import log_in, read_forms
+from tests.pages import log_in, post_form, read_forms
 from tests.results.settling import ADJUDICATE, DECISION, contest, settle
 
 TAB = "/studies/alpha/results/final-labels/"
@@ -116,6 +116,56 @@ def test_throwing_the_draft_away_withdraws_what_was_asked_for_in_it(
         "procedural 1",
         CLAUSE,
     )
+
+
+def test_one_clause_is_declined_for_a_reason_that_its_pair_and_the_queue_tell(
+    cast: Cast, ada: Client
+) -> None:
+    for text in (CLAUSE, "A page without its last step fails."):
+        settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=text)
+    admin, (proposal, kept) = log_in(cast.max), ClauseProposal.objects.all()
+    address = f"/studies/alpha/rubric/clauses/{proposal.pk}/decline/"
+    editor = admin.get("/studies/alpha/rubric/draft/").content.decode()
+    assert f'href="{address}"' in editor
+    assert admin.post(address, {"reason": " "}).status_code == 422
+    assert len(list_clauses(RubricDraft.objects.get(), "recency")) == 2
+
+    response = post_form(admin, read_forms(admin.get(address))["decline-form"], "", reason="Rare.")
+    assert response.status_code == 302
+    assert list_clauses(RubricDraft.objects.get(), "recency") == [
+        (kept.clause, kept.text, ["procedural"])
+    ]
+    assert count_open_proposals(cast.study) == {"procedural": 1}
+    assert read_gaps(cast.study)[proposal.pair_id].clauses == frozenset()
+    told = Action.objects.get(name="rubric.clause_declined")
+    assert (told.member, told.data["reason"], told.data["text"]) == (cast.max, "Rare.", CLAUSE)
+    pair = f"{TAB}{proposal.pair.public_id}/"
+    case = f"{ADJUDICATE}{proposal.pair.public_id}/"
+    for client, page in ((log_in(cast.lia), TAB), (log_in(cast.lia), pair), (ada, case)):
+        assert "Rare." in client.get(page).content.decode(), page
+    assert address not in admin.get("/studies/alpha/rubric/draft/").content.decode()
+    again = admin.post(address, {"reason": "Once more."})
+    assert again.status_code == 409
+    assert "Rare." in again.content.decode()
+    assert log_in(cast.lia).get(address).status_code == 404
+    assert log_in(cast.sid).post(address, {"reason": "x"}).status_code == 404
+
+
+def test_a_clause_that_was_edited_away_can_still_be_answered(cast: Cast, ada: Client) -> None:
+    """Taken out or renamed in the editor it is listed as such, until it is declined or a version
+    is published, which its pair then tells."""
+    settle(ada, ada.get(ADJUDICATE), rule="1", rule_text=CLAUSE)
+    proposal, admin = ClauseProposal.objects.get(), log_in(cast.max)
+    editor = "/studies/alpha/rubric/draft/"
+    form = read_forms(admin.get(editor))["rubric-form"]
+    assert post_form(admin, form, editor, do="remove:dimensions-1-clauses-0").status_code == 302
+    assert "not in the draft under this name" in admin.get(editor).content.decode()
+    edition = RubricDraft.objects.get().edition
+    pair = f"{TAB}{proposal.pair.public_id}/"
+    publish = {"edition": edition, "note": "Without it."}
+    admin.post("/studies/alpha/rubric/publish/", publish)
+    assert "rubric 2 has no clause of this name" in log_in(cast.lia).get(pair).content.decode()
+    assert count_open_proposals(cast.study) == {}
 
 
 def test_the_class_is_marked_until_a_version_is_published(cast: Cast, ada: Client) -> None:

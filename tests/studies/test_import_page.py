@@ -93,6 +93,15 @@ def test_a_refused_upload_names_file_line_and_reason(help_study: Study, admin: C
     assert Query.objects.count() == 0
 
 
+def test_a_clause_for_a_class_of_no_query_is_refused_by_line(
+    help_study: Study, admin: Client
+) -> None:
+    rubric = {"rubric.yaml": "dimensions:\n  topic: {test: On topic?, polcy_clause: In force?}\n"}
+    draft = upload_and_read(admin, help_study, **uploads(study_files=STUDY_FILES | rubric))
+    assert draft.state == "refused"
+    assert list_reasons(draft)[0].startswith("rubric.yaml:2: the dimension topic: the clause polcy")
+
+
 def test_what_says_otherwise_than_the_study_is_a_conflict(help_study: Study, admin: Client) -> None:
     confirm(admin, upload_and_read(admin, help_study, **uploads(study_files=STUDY_FILES)))
     other = "q1\tanother question\tprocedural\n"

@@ -8,7 +8,7 @@ import pytest
 from studies.formats.problems import Problems
 from studies.formats.records import RubricFile
 from studies.formats.rubrics import read_rubric
-from studies.models import Action, RubricVersion
+from studies.models import Action, RubricVersion, Study
 from studies.services.imports import import_study, read_study
 from studies.services.imports.report import ImportRefused
 from studies.services.rubrics import (
@@ -42,6 +42,9 @@ dimensions:
 edge_cases:
   - {case: It is cut off., ruling: Grade what is there.}
 """
+
+# Queries name the other classes of its clauses.
+DECLARED = f"{STUDY}classes:\n  - {{name: policy}}\n"
 
 
 def as_rubric(text: str, version: int = 1) -> RubricFile:
@@ -104,7 +107,7 @@ def test_versions_are_published_in_order_and_rounds_take_the_newest(tmp_path: Pa
     rounds = (
         "rounds:\n  - {name: first, kind: main, rubric_version: 1}\n  - {name: main, kind: main}\n"
     )
-    folder = help_study(tmp_path, study_yaml=STUDY + rounds, rubric_yaml=RUBRIC)
+    folder = help_study(tmp_path, study_yaml=DECLARED + rounds, rubric_yaml=RUBRIC)
     (folder / "rubric-2.yaml").write_text(second)
     import_study(read_study(folder))
     versions = RubricVersion.objects.order_by("number")
@@ -128,7 +131,7 @@ def test_a_later_version_leaves_rounds_under_the_one_they_have(tmp_path: Path) -
 
 @pytest.mark.django_db
 def test_a_later_version_without_grades_takes_those_of_the_version_before(tmp_path: Path) -> None:
-    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    folder = help_study(tmp_path, study_yaml=DECLARED, rubric_yaml=RUBRIC)
     import_study(read_study(folder))
     (folder / "rubric-2.yaml").write_text("note: n\ndimensions:\n  topic: {test: t}\n")
     report = import_study(read_study(folder))
@@ -144,7 +147,7 @@ def test_a_later_version_without_grades_takes_those_of_the_version_before(tmp_pa
 def test_a_later_version_without_dimensions_takes_those_of_the_version_before(
     tmp_path: Path,
 ) -> None:
-    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    folder = help_study(tmp_path, study_yaml=DECLARED, rubric_yaml=RUBRIC)
     import_study(read_study(folder))
     grades = "grades:\n  - {value: 0, name: none}\n  - {value: 1, name: some}\n"
     more = "  - {value: 2, name: full}\n  - {value: 3, name: perfect}\n"
@@ -194,7 +197,7 @@ def test_a_later_version_without_dimensions_takes_those_of_the_version_before(
 def test_a_bad_later_version_is_refused_by_file_and_changes_nothing(
     tmp_path: Path, later: str, reason: str
 ) -> None:
-    folder = help_study(tmp_path, rubric_yaml=RUBRIC)
+    folder = help_study(tmp_path, study_yaml=DECLARED, rubric_yaml=RUBRIC)
     import_study(read_study(folder))
     study = RubricVersion.objects.get().study
     annotator = make.make_member(study, "ana", with_account=False)
@@ -209,11 +212,23 @@ def test_a_bad_later_version_is_refused_by_file_and_changes_nothing(
 
 
 @pytest.mark.django_db
-def test_a_class_that_only_a_clause_names_comes_with_a_new_study_and_is_told(
-    tmp_path: Path,
-) -> None:
-    clause = "dimensions:\n  topic: {test: On topic?, policy_clause: Is it in force?}\n"
-    report = import_study(read_study(help_study(tmp_path, rubric_yaml=clause)))
-    notes = [str(note) for note in report.notes]
-    assert any("classes created that are not declared: " in note for note in notes)
-    assert any("policy" in note for note in notes)
+def test_a_clause_for_a_class_that_nothing_names_is_refused_by_line(tmp_path: Path) -> None:
+    """Of a new study too: there it is as likely to be misspelt."""
+    clauses = (
+        "dimensions:\n  topic:\n    test: On topic?\n    procedural_clause: Step by step?\n"
+        "    polcy_clause: In force?\n    clauses:\n"
+        "      dated:\n        text: The newest date.\n        classes: [factual, law]\n"
+    )
+    folder = help_study(tmp_path, rubric_yaml=clauses)
+    with pytest.raises(ImportRefused) as refused:
+        import_study(read_study(folder))
+    said = [str(problem) for problem in refused.value.report.refusals]
+    assert [one.partition(", which")[0] for one in said] == [
+        "rubric.yaml:5: the dimension topic: the clause polcy is for the class polcy",
+        "rubric.yaml:9: the dimension topic: the clause dated is for the class law",
+    ]
+    assert all("name it under classes in study.yaml" in one for one in said)
+    assert not Study.objects.exists()
+    (folder / "study.yaml").write_text(f"{STUDY}classes:\n  - {{name: polcy}}\n  - {{name: law}}\n")
+    import_study(read_study(folder))
+    assert Study.objects.get().query_classes.count() == 4

@@ -293,7 +293,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ),
         (
             "dimensions: {recency: {test: x, policy_clause: y}}\n",
-            "the dimension recency: the clause policy",
+            "rubric.yaml:1: the dimension recency: the clause policy",
             "class policy",
         ),
         ("grades: [\n", "rubric.yaml:", ""),

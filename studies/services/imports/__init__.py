@@ -88,7 +88,7 @@ def _add_contents(
     progress: Progress | None,
 ) -> None:
     watch = Watch(plan.rows, progress)
-    add_classes(study, plan, report, created=created)
+    add_classes(study, plan, report)
     # A log that moves with the study tells already who joined and what was published.
     log_moves = created and plan.folder.log is not None
     add_people(study, plan, report, user, is_logged=not log_moves)

@@ -20,6 +20,8 @@ from studies.services.rubrics import (
     starter_rubric,
 )
 
+DECLARE = "name it under classes in study.yaml, or as the class of a query"
+
 
 def add_rubrics(
     study: Study,
@@ -32,7 +34,8 @@ def add_rubrics(
     """Publish the versions the study lacks, in order; the starter where nothing is version 1.
 
     A version is refused for what the editor would refuse it for: a value with another meaning, a
-    clause for a class that the study does not have, labels left without their grade or dimension.
+    clause for a class that the study does not have (neither study.yaml nor a query names it),
+    labels left without their grade or dimension.
     """
     published = {version.number: version for version in study.rubric_versions.all()}
     files = dict(plan.folder.rubrics)
@@ -41,11 +44,17 @@ def add_rubrics(
         said = {1: starter_rubric(), **said}
         report.note("rubric.yaml", "the folder has none: version 1 is the graded 0–3 starter")
     rubrics = inherit_parts(said, published)
+    classes = set(study.query_classes.values_list("name", flat=True))
     new = odd = 0
     for number, rubric in sorted(rubrics.items()):
         version = published.get(number)
         if version is None:
             name = files[number].name if number in files else "rubric.yaml"
+            if unknown := find_unknown_classes(said[number], classes):
+                for problem in unknown:
+                    report.refuse("rubrics", name, problem.line, f"{problem.reason}; {DECLARE}")
+                odd += 1
+                continue
             try:
                 _refuse_conflicts(study, number, rubric)
                 publish_rubric(
@@ -82,10 +91,5 @@ def _refuse_conflicts(study: Study, number: int, rubric: RubricFile) -> None:
     history = {version.number: describe_rubric(version) for version in earlier}
     if not history:
         return
-    known = study.query_classes.values_list("name", flat=True)
-    faults = [
-        *find_unknown_classes(rubric, known),
-        *find_conflicts(rubric, history, count_used_parts(study)),
-    ]
-    if faults:
+    if faults := find_conflicts(rubric, history, count_used_parts(study)):
         raise RubricRefused(" ".join(faults))

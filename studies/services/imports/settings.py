@@ -70,17 +70,12 @@ def _differences(study: Study, settings: StudyFile) -> Iterator[tuple[str, objec
             yield name, kept, said
 
 
-def add_classes(
-    study: Study, plan: StudyPlan, report: ImportReport, *, created: bool = True
-) -> None:
-    """Create the classes that study.yaml declares and those that only queries name; for a new
-    study also those that only clauses name. In a study that is there already a clause for an
-    unknown class is taken for a slip of the pen: its rubric is refused."""
+def add_classes(study: Study, plan: StudyPlan, report: ImportReport) -> None:
+    """Create the classes that study.yaml declares and those that only queries name. A clause for
+    any other is taken for a slip of the pen: its rubric is refused."""
     known = set(study.query_classes.values_list("name", flat=True))
     declared = {spec.name: spec for spec in plan.settings.classes}
     named = {query.query_class for query in plan.queries if query.query_class}
-    if created:
-        named |= _classes_of_clauses(plan)
     undeclared = sorted(named - declared.keys() - known)
     wanted = [*declared.values(), *(ClassSpec(name) for name in undeclared)]
     QueryClass.objects.bulk_create(
@@ -93,16 +88,6 @@ def add_classes(
     if undeclared:
         file = plan.settings_file if plan.folder.study else plan.queries_file
         report.note(file, f"classes created that are not declared: {', '.join(undeclared)}")
-
-
-def _classes_of_clauses(plan: StudyPlan) -> set[str]:
-    return {
-        name
-        for rubric in plan.rubrics.values()
-        for dimension in rubric.dimensions
-        for clause in dimension.clauses
-        for name in clause.classes
-    }
 
 
 def _query_class(study: Study, spec: ClassSpec, position: int) -> QueryClass:
