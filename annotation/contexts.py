@@ -167,7 +167,11 @@ class RubricChanged:
 
 @dataclass(frozen=True, slots=True)
 class OwnLabel:
-    """A past label of one's own, for the list from which it can be revised."""
+    """A past label of one's own, for the list from which it can be revised.
+
+    Round and rubric version stood above the pair when it was judged: they tell two labels of one
+    pair apart and say nothing new.
+    """
 
     judgment_id: str
     query: str
@@ -177,5 +181,9 @@ class OwnLabel:
     decided_by: str
     clause: str
     note: str
+    round_name: str
+    rubric_number: int
     judged_at: datetime
+    revised_at: datetime | None
+    is_imported: bool
     is_open: bool

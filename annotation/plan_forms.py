@@ -7,7 +7,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.opening_forms import OpeningField
 from annotation.services.openings import find_begun
@@ -59,9 +59,16 @@ class PlanForm(forms.Form):
             self.add_error("opens_at", say_begun())
         total = self.round.round_queries.count()
         if shared is not None and shared > total:
-            self.add_error("shared", _("The round has %(total)d queries.") % {"total": total})
+            text = ngettext(
+                "The round has %(total)d query.", "The round has %(total)d queries.", total
+            )
+            self.add_error("shared", text % {"total": total})
         if per_query is not None and per_query > len(self.team):
-            text = _("Only %(team)d people annotate: more places could never be filled.")
+            text = ngettext(
+                "Only %(team)d person annotates: more places could never be filled.",
+                "Only %(team)d people annotate: more places could never be filled.",
+                len(self.team),
+            )
             self.add_error("per_query", text % {"team": len(self.team)})
         for member in self.team:
             limit = cleaned.get(name_field(member))

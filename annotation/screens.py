@@ -229,7 +229,11 @@ def list_own_label(judgment: Judgment) -> OwnLabel:
         decided_by=label.decided_by,
         clause=label.clause,
         note=label.note,
+        round_name=judgment.round.name,
+        rubric_number=judgment.rubric_version.number,
         judged_at=judgment.judged_at,
+        revised_at=judgment.revised_at,
+        is_imported=judgment.source == Judgment.Source.IMPORT,
         is_open=judgment.round.is_open and judgment.source == Judgment.Source.APP,
     )
 

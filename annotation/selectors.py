@@ -78,7 +78,9 @@ def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
     that they are to judge anew, blind, come back once the round of that is closed."""
     return (
         leave_out_judged_anew(Judgment.objects.filter(annotator=annotator))
-        .select_related("pair__query", "pair__document", "round", "decided_by", "clause")
+        .select_related(
+            "pair__query", "pair__document", "round", "rubric_version", "decided_by", "clause"
+        )
         .order_by("-pk")
     )
 

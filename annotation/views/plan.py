@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.assigned import is_assigned
@@ -74,9 +75,13 @@ def explain(refusal: PlacesInForce | RoundClosed | RoundBegun) -> str:
         return say_begun()
     if isinstance(refusal, RoundClosed):
         return _("The round was closed. Nothing was changed.")
-    named = ", ".join(refusal.queries[:QUERIES_NAMED])
-    return _(
+    number, more = len(refusal.queries), " …" if len(refusal.queries) > QUERIES_NAMED else ""
+    return ngettext(
+        "Nothing was changed: %(number)d query has more people at work than this plan gives it "
+        "(%(named)s). Plan more annotators, share more queries, or give that query to others "
+        "first.",
         "Nothing was changed: %(number)d queries have more people at work than this plan gives "
-        "them (%(named)s …). Plan more annotators, share more queries, or give those queries to "
-        "others first."
-    ) % {"number": len(refusal.queries), "named": named}
+        "them (%(named)s). Plan more annotators, share more queries, or give those queries to "
+        "others first.",
+        number,
+    ) % {"number": number, "named": ", ".join(refusal.queries[:QUERIES_NAMED]) + more}

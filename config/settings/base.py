@@ -211,6 +211,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        "axes": {"level": "WARNING"},
+        # It warns of each failed login, with every name masked; studies.signals tells of a lock.
+        "axes": {"level": "ERROR"},
     },
 }

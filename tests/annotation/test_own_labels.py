@@ -38,6 +38,27 @@ def test_revision_changes_the_label_and_logs_before_and_after(cast: Cast) -> Non
     assert (data["before"]["grade"], data["grade"]) == (1, 2)
 
 
+def test_two_labels_of_one_pair_are_told_apart_by_round_rubric_and_change(cast: Cast) -> None:
+    label(cast)
+    second = make.make_rubric(cast.study)
+    later = make.make_round(cast.study, "recheck-1", rubric_version=second)
+    make.make_judgment(later, cast.pairs[0], cast.ana, 1, revised_at=timezone.now())
+    page = log_in(cast.ana).get(URL).content.decode()
+    rows = [" ".join(row.split()) for row in page.split("<tbody>")[1].split("<tr>")[1:]]
+    assert [name in row for name, row in zip(("recheck-1", "main"), rows, strict=True)] == [
+        True
+    ] * 2
+    assert ["rubric 2" in row for row in rows] == [True, False]
+    assert ["changed <time" in row for row in rows] == [True, False]
+
+
+def test_an_imported_label_is_not_said_to_be_of_a_closed_round(cast: Cast) -> None:
+    label(cast, source=Judgment.Source.IMPORT)
+    page = log_in(cast.ana).get(URL).content.decode()
+    assert ">imported<" in page
+    assert ">closed<" not in page
+
+
 def test_revision_in_a_second_tab_is_told(cast: Cast) -> None:
     judgment = label(cast)
     client = log_in(cast.ana)

@@ -111,9 +111,22 @@ def test_places_in_force_are_not_taken_away(cast: Cast) -> None:
         judge_until_nothing_is_left(member)
     response = log_in(cast.max).post(PLAN, {"round": "main", "shared": "0", "per_query": "1"})
     assert response.status_code == 409
-    assert "q1, q2, q3" in response.content.decode()
+    assert "3 queries have more people at work" in response.content.decode()
+    assert "(q1, q2, q3)" in response.content.decode()
     assert planned(cast) == [2, 2, 2]
     assert not Quota.objects.exists()
+
+
+def test_one_query_or_person_in_the_way_is_told_in_the_singular(cast: Cast) -> None:
+    first = cast.main.round_queries.order_by("query__external_id").first()
+    for slot, member in enumerate((cast.ana, cast.ben), start=1):
+        make.make_claim(first, member, slot=slot)
+    client = log_in(cast.max)
+    page = client.post(PLAN, {"round": "main", "shared": "0", "per_query": "1"}).content.decode()
+    assert "1 query has more people at work than this plan gives it (q1)." in page
+    cast.study.members.filter(name__in=["ana", "uma"]).update(is_active=False)
+    page = client.post(PLAN, {"round": "main", "shared": "0", "per_query": "2"}).content.decode()
+    assert "Only 1 person annotates" in page
 
 
 def test_plan_of_a_closed_or_foreign_round_is_not_found(cast: Cast) -> None:

@@ -31,12 +31,15 @@ def test_wrong_password_is_told_without_saying_which_part_was_wrong() -> None:
 
 @pytest.mark.django_db
 @override_settings(AXES_ENABLED=True)
-def test_login_is_throttled_by_account_and_address() -> None:
+def test_login_is_throttled_by_account_and_address(caplog: pytest.LogCaptureFixture) -> None:
     make.make_user("ana")
     make.make_user("ben")
     client = Client()
     for _ in range(8):
         client.post("/login/", {"username": "ana", "password": "wrong"})
+    # The server's log tells of the lock alone, and names nobody.
+    assert [record.name for record in caplog.records] == ["studies.signals"]
+    assert "ana" not in caplog.text
     right = client.post("/login/", {"username": "ana", "password": make.PASSWORD})
     assert right.status_code == 429
     other = Client().post("/login/", {"username": "ben", "password": make.PASSWORD})

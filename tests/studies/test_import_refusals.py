@@ -177,7 +177,9 @@ def test_a_run_of_the_same_name_cannot_rank_otherwise(tmp_path: Path) -> None:
     import_study(read_study(help_study(tmp_path)))
     folder = help_study(tmp_path, runs__a_run="q1 Q0 d2 1 3.0 a\nq1 Q0 d1 2 2.0 a\n")
     (found,) = reasons(folder)
-    assert found.startswith("runs/a.run:1: 2 hits for the query q1 are ranked otherwise")
+    assert found.startswith(
+        "runs/a.run:1: the study's run of this name ranks 2 of the hits for the query q1 otherwise"
+    )
 
 
 def test_a_run_may_grow_at_its_end(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def _note_what_is_missing(plan: StudyPlan) -> None:
         shown = ", ".join(sorted(unpooled)[:5])
         report.note(
             plan.queries_file,
-            f"{len(unpooled):,} queries have no document in the pool ({shown}"
-            f"{', …' if len(unpooled) > 5 else ''}); they are kept and not judged",
+            f"kept and not judged, without a document in the pool: {len(unpooled):,} of "
+            f"{len(plan.queries):,} queries ({shown}{', …' if len(unpooled) > 5 else ''})",
         )
     if not plan.pool:
         report.note(plan.folder.path.name, "no runs and no pool: nothing can be judged of it yet")

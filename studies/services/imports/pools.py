@@ -152,8 +152,8 @@ def add_runs(
     moved = fetch(cursor, FIND_MOVED_HITS, values)
     for file, line, query_id, count in moved:
         reason = (
-            f"{count:,} hits for the query {query_id} are ranked otherwise in the study's run of "
-            "this name; give another ranking another name"
+            f"the study's run of this name ranks {count:,} of the hits for the query {query_id} "
+            "otherwise; give another ranking another name"
         )
         report.conflict("run hits", file, line, reason, rows=count)
     new = execute(cursor, ADD_HITS, values)
