@@ -63,7 +63,10 @@ def _reason(error: Exception) -> str:
         return f"not JSON: {error.msg} (column {error.colno})"
     if isinstance(error, RecursionError):
         return "not JSON that can be read: it is nested too deeply"
-    return str(error)
+    if isinstance(error, RecordError):
+        return str(error)
+    # All that is left: Python reads no integer of more than some thousand digits.
+    return "a number has more digits than can be read"
 
 
 def json_objects(

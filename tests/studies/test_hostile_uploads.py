@@ -5,6 +5,7 @@ import io
 import stat
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ def picture(kind: str = "PNG") -> bytes:
     buffer = io.BytesIO()
     Image.effect_noise((64, 64), 60).convert("RGB").save(buffer, kind)
     return buffer.getvalue()
+
+
+def claiming(width: int, height: int) -> bytes:
+    """A picture of a few bytes whose header claims this size."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = {b"IHDR": header, b"IDAT": zlib.compress(bytes(99)), b"IEND": b""}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks.items()
+    )
 
 
 def encrypted(archive: bytes) -> bytes:
@@ -191,6 +202,22 @@ def test_a_malformed_file_is_refused_by_name(name: str) -> None:
     field, file, content = MALFORMED[name]
     reasons = refuse_upload(SimpleUploadedFile(file, content), field=field)
     assert any(file.strip() in text for text in reasons), reasons
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("file", "content", "reason"),
+    [
+        ("d1.png", claiming(100_000, 100_000), "claims to have more than 50,000,000 pixels"),
+        ("d1.png", claiming(10_000, 10_000), "has 10000 × 10000 pixels"),
+        ("queries.json", b'{"q1": ' + b"9" * 6000 + b"}", "more digits than can be read"),
+        ("corpus.jsonl", b'{"_id": "d1", "n": ' + b"9" * 6000 + b"}", "more digits than can be"),
+    ],
+)
+def test_a_small_file_that_asks_for_too_much_is_refused_in_own_words(
+    file: str, content: bytes, reason: str
+) -> None:
+    assert any(reason in text for text in refuse_upload(upload(file, content)))
 
 
 @pytest.mark.django_db

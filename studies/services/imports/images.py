@@ -29,7 +29,9 @@ def image_fault(path: Path) -> str | None:
             # Pillow warns of a decompression bomb; the limit below is ours and is lower.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             return _decoding_fault(path)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError:
+        return f"the image claims to have more than {LARGEST_PIXELS:,} pixels"
+    except (OSError, SyntaxError, ValueError) as error:
         return f"the image cannot be read ({error})"
 
 
