@@ -11,7 +11,6 @@ from annotation.shuffle import Shuffler
 from results.adjudication.screens import name_place
 from results.contexts import Link, list_tabs
 from results.models import CalibrationNote
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.calibration import Given, count_given, list_notes
 from results.selectors.split_pairs import (
     SplitLabel,
@@ -20,6 +19,7 @@ from results.selectors.split_pairs import (
     list_groups,
     list_split_pairs,
 )
+from results.services.reading import open_results
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Round, Study
@@ -112,7 +112,7 @@ def show_comparison(
     )
     if round.closed_at is None:
         return replace(page, given=count_given(round))
-    if hidden_by := find_blinding_rounds(access.member, [round]):
+    if hidden_by := open_results(access, [round]):
         return replace(page, hidden_by=hidden_by)
     scope = Scope(round=round.name)
     total = sum(group.pairs for group in list_groups(study, scope, Wanted()))

@@ -21,6 +21,7 @@ from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.selectors.targets import read_target
+from results.services.reading import record_reading
 from results.services.reports import count_final_changes_since, count_new_pairs
 from results.services.scopes import Comparison, Scope, find_rounds
 from results.tables import Table, make_tables
@@ -146,6 +147,7 @@ def show_results(
     page = replace(page, status=show_status(study, scope, report))
     if report is None:
         return page
+    record_reading(access, rounds.labels)
     payload = judge_payload(report.payload, read_target(study))
     return replace(page, figures=read_figures(payload), tables=make_tables(payload, *tables))
 

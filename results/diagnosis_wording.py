@@ -46,7 +46,12 @@ TEXTS = {
         "leniency cannot be excluded."
     ),
     "directions_together": gettext_noop(
-        "That is the clearest of several directions; all annotators together have p {p}."
+        "That is the clearest of several directions; all annotators together have p {p} over "
+        "{queries} and {rest_queries} queries."
+    ),
+    "directions_together_here": gettext_noop(
+        "That is the clearest of several directions; all annotators together have p {p} against "
+        "even odds, over {queries} queries."
     ),
     "not_sure": gettext_noop(
         "That is not sure enough to set the class apart: a hole asks for p {bound} or less, "
@@ -79,7 +84,7 @@ TEXTS = {
     ),
     "write_clause": gettext_noop(
         "The rubric is silent here and a majority vote cannot settle it: write a clause for "
-        "class {name} and recheck its {pairs} pairs."
+        "class {name} and recheck its pairs, of which {pairs} are labelled twice or more."
     ),
     "adjudicate": gettext_noop(
         "These look like slips on harder queries: adjudicate the {splits} splits."
@@ -179,6 +184,12 @@ ONE = {
     "adjudicate": (
         "splits",
         gettext_noop("This looks like a slip on a harder query: adjudicate the one split."),
+    ),
+    "tell_by_causes": (
+        "splits",
+        gettext_noop(
+            "Too little to tell slips from a hole: adjudicate its one split and name the cause."
+        ),
     ),
     "label_to_be_sure": (
         "pairs",

@@ -17,14 +17,14 @@ from results.dropped import judge_dropped_share
 from results.gate import list_red
 from results.gate_wording import TITLES
 from results.models import AgreementReport
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.services.exports import KINDS, ExportKind, Manifest, describe_export
 from results.services.exports.decisions import DecidedQuery
 from results.services.exports.manifest import POSITIVES_FROM
 from results.services.gate import Gate
+from results.services.reading import open_results
 from results.services.reports import OpenHoles, count_final_changes_since, is_stale
-from results.services.scopes import Scope, find_rounds
+from results.services.scopes import Scope
 from results.wording import as_count
 from studies.access import StudyAccess
 from studies.models import Member, Study
@@ -113,6 +113,11 @@ class Account:
     dropped_level: str
 
     @property
+    def asked(self) -> str:
+        """Whose labels these are, as the end of an address."""
+        return f"?{urlencode({'annotator': self.annotator})}" if self.annotator else ""
+
+    @property
     def queries_withheld(self) -> int:
         return self.queries - self.queries_exported
 
@@ -147,11 +152,6 @@ class ExportsPage:
     error: str = ""
 
 
-def find_hiding_rounds(access: StudyAccess) -> list[str]:
-    """Exports hold the current labels, so who is still to judge them gets none."""
-    return find_blinding_rounds(access.member, find_rounds(access.study, Scope()).labels)
-
-
 def show_exports(
     access: StudyAccess, annotator: str | None = None, *, page: str | None = None, error: str = ""
 ) -> ExportsPage:
@@ -162,7 +162,7 @@ def show_exports(
     """
     study = access.study
     tabs = list_tabs(study, Scope(), "results:exports")
-    hidden_by = find_hiding_rounds(access)
+    hidden_by = open_results(access)
     if hidden_by:
         return ExportsPage(study=study, tabs=tabs, hidden_by=hidden_by)
     kind = "annotator-qrels" if annotator else "consensus-qrels"

@@ -255,6 +255,7 @@ class Figures:
     ac1: float | None
     ac1_reason: str
     ac1_interval: Bounds
+    ac1_interval_reason: str
     labels: Sequence[LabelShare]
     alphas: Sequence[AlphaEntry]
     kappas: Sequence[KappaEntry]
@@ -288,6 +289,15 @@ class Figures:
         """Those who share a pair, the least agreeing first."""
         shared = [entry for entry in self.kappas if entry.pairs]
         return sorted(shared, key=lambda entry: (entry.value is None, entry.value or 0.0))
+
+    @property
+    def reads_apart(self) -> bool:
+        """Whether a κ reads as substantial or better beside an α that reads as unreliable: the two
+        scales ask for different values, and the page says so."""
+        value = self.alpha.value
+        kappas = [entry.value for entry in self.shared_kappas if entry.value is not None]
+        is_low = value is not None and value < wording.TENTATIVE
+        return is_low and max(kappas, default=0.0) > wording.SUBSTANTIAL
 
     @property
     def is_empty(self) -> bool:

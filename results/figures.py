@@ -66,6 +66,7 @@ def read_figures(payload: Payload) -> Figures:
         ac1=payload["gwet_ac1"]["value"],
         ac1_reason=wording.as_words(payload["gwet_ac1"].get("reason")),
         ac1_interval=_read_bounds(payload["gwet_ac1"]["interval95"]),
+        ac1_interval_reason=wording.as_words(payload["gwet_ac1"].get("interval95_reason")),
         labels=_read_shares(payload["labels"], names, AskedLabel()),
         alphas=[
             _read_alpha(level, entry) for level, entry in payload["krippendorff_alpha"].items()

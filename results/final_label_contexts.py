@@ -120,6 +120,11 @@ class FinalLabelsPage:
     reason: str = ""
 
     @property
+    def asked(self) -> str:
+        """The filter as the end of an address."""
+        return f"?{self.narrowed_by}" if self.narrowed_by else ""
+
+    @property
     def has_next(self) -> bool:
         return self.number < self.pages
 

@@ -44,14 +44,26 @@ SENTENCES = {
     ),
     "no_high_risk": _("No class is marked as high risk."),
     "nothing_judged": _("Nothing is judged yet."),
-    "splits_open": _("%(class)s: %(open)s of %(splits)s splits have no final label."),
-    "splits_reviewed": _("%(class)s: all %(splits)s splits have a final label."),
+    "splits_open": ngettext_lazy(
+        "%(class)s: its one split has no final label.",
+        "%(class)s: %(open)s of %(splits)s splits have no final label.",
+        "number_of_splits",
+    ),
+    "splits_reviewed": ngettext_lazy(
+        "%(class)s: its one split has a final label.",
+        "%(class)s: all %(splits)s splits have a final label.",
+        "number_of_splits",
+    ),
     "ties_open": ngettext_lazy(
         "%(count)s tie has no final label; its query is withheld.",
         "%(count)s ties have no final label; their queries are withheld.",
         "number",
     ),
-    "ties_settled": _("All %(ties)s ties have a final label."),
+    "ties_settled": ngettext_lazy(
+        "The one tie has a final label.",
+        "All %(ties)s ties have a final label.",
+        "number_of_ties",
+    ),
     "no_ties": _("There is no tie."),
     "hole": _("The rubric is silent in the class %(class)s: more votes settle nothing there."),
     "no_hole": _("The diagnosis of the current labels finds none."),
@@ -99,11 +111,15 @@ SENTENCES = {
         "concerns them.",
         "number",
     ),
-    "rubric_fixed": _(
-        "Rubric %(number)s; %(carried)s labels of earlier versions were carried to it explicitly."
+    "rubric_fixed": ngettext_lazy(
+        "Rubric %(number)s; %(carried)s label of an earlier version was carried to it explicitly.",
+        "Rubric %(number)s; %(carried)s labels of earlier versions were carried to it explicitly.",
+        "number_of_carried",
     ),
-    "too_few_rounds": _(
-        "It takes two calibration rounds to see whether agreement is stable; there are %(rounds)s."
+    "too_few_rounds": ngettext_lazy(
+        "It takes two calibration rounds to see whether agreement is stable; there is %(rounds)s.",
+        "It takes two calibration rounds to see whether agreement is stable; there are %(rounds)s.",
+        "number_of_rounds",
     ),
     "round_not_measured": _("The round %(round)s has no numbers yet: compute the checklist."),
     "round_measured_before": _(
@@ -127,9 +143,11 @@ SENTENCES = {
         "reports a recall that no system reproduces."
     ),
     "nothing_exported": _("Every query is withheld, so there is no line to look into."),
-    "free_of_ranking": _(
+    "free_of_ranking": ngettext_lazy(
+        "%(kind)s: %(lines)s line looked into; no column beside the label.",
         "%(kind)s: %(lines)s lines looked into; no column beside the labels, rows in the order of "
-        "their ids."
+        "their ids.",
+        "number_of_lines",
     ),
     "ranking_by_columns": _("%(kind)s, line %(line)s: columns beside query, document and grade."),
     "ranking_by_iteration": _("%(kind)s, line %(line)s: something stands where only 0 does."),
@@ -163,6 +181,7 @@ def _write(values: Mapping[str, Any]) -> dict[str, Any]:
             written[name] = as_ratio(value)
         elif isinstance(value, int) and name not in ("number", "other"):
             written[name] = as_count(value)
+            written[f"number_of_{name}"] = value
         else:
             written[name] = value
     if "count" in values:

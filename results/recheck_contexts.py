@@ -30,19 +30,22 @@ class LoadRow:
 
 @dataclass(frozen=True, slots=True)
 class RecheckPage:
-    """Counts as texts; `can_open` is false where no pair would be given back, `can_carry` where
-    no label would be carried forward even if those were kept whose annotator cannot judge."""
+    """Counts as texts, but for those by which a sentence is chosen.
+
+    `can_open` is false where no pair would be given back, `can_carry` where no label would be
+    carried forward even if those were kept whose annotator cannot judge.
+    """
 
     study: Study
     number: int
     numbers: Sequence[int]
     changes: Sequence[ChangeRow]
     load: Sequence[LoadRow]
-    labels: str
+    labels: int
     pairs: str
     time: str
     seconds: str
-    untouched: str
+    untouched: int
     kept: str
     examples: int
     not_asked: int
@@ -68,11 +71,11 @@ def show_recheck(
         numbers=list(numbers.order_by("-number").values_list("number", flat=True)),
         changes=[_show_row(one, chosen) for one in found.by_change.values()],
         load=_show_load(study, found),
-        labels=as_count(len(found.back)),
+        labels=len(found.back),
         pairs=as_count(found.pairs),
         time=as_duration(found.hours * 3600),
         seconds=as_count(round(found.seconds_per_pair)),
-        untouched=as_count(len(found.untouched)),
+        untouched=len(found.untouched),
         kept=as_count(len(found.kept)),
         examples=found.examples,
         not_asked=len(found.not_asked),

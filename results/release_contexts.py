@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy
 
 from results.contexts import JobProgress, Link, list_tabs, show_job
 from results.dropped import MEASURES, judge_dropped_share
-from results.export_contexts import find_hiding_rounds
 from results.gate import Finding, Line, State
 from results.gate_wording import TITLES, say
 from results.models import ReleaseReport
 from results.selectors.release import get_release_job, get_release_report, tell_freshness
 from results.services.gate import Gate, read_gate
+from results.services.reading import open_results
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.models import Job, Role, Study
@@ -119,7 +119,7 @@ class SystemsPage:
 def show_gate(access: StudyAccess, *, reason: str = "", error: str = "") -> GatePage:
     study = access.study
     page = GatePage(study, list_tabs(study, Scope(), "results:gate"))
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return replace(page, hidden_by=hidden_by)
     gate = read_gate(study)
     is_admin = access.member.has_role(Role.ADMIN)
@@ -231,7 +231,7 @@ def _name_state(study: Study, report: ReleaseReport | None, job: Job | None) -> 
 def show_systems(access: StudyAccess) -> SystemsPage:
     study = access.study
     page = SystemsPage(study, list_tabs(study, Scope(), "results:systems"))
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return replace(page, hidden_by=hidden_by)
     report = get_release_report(study)
     page = replace(page, status=show_release_status(study, report))

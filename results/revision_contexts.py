@@ -13,8 +13,8 @@ from results.contexts import JobProgress, Link, list_shown_rounds, list_tabs, sh
 from results.models import RevisionAccount
 from results.revision_figures import AccountFigures, read_account
 from results.revision_wording import name_scope
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.revisions import get_account, get_account_job
+from results.services.reading import open_results
 from results.services.revision_accounts import is_old
 from results.services.scopes import Comparison, Scope, find_rounds
 from studies.access import StudyAccess
@@ -103,7 +103,7 @@ def show_revision(access: StudyAccess, data: QueryDict) -> RevisionPage:
         return page
     sides = (compared.before, compared.after)
     rounds = [round for side in sides for round in find_rounds(study, side).labels]
-    if hidden_by := find_blinding_rounds(access.member, rounds):
+    if hidden_by := open_results(access, rounds):
         return replace(page, hidden_by=hidden_by)
     if compared.before == compared.after:
         problem = _("Choose two different ones: there is nothing between a thing and itself.")

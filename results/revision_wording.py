@@ -60,9 +60,12 @@ def say_broken_bounds(account: Mapping[str, Any]) -> list[str]:
     if not account["bound_checked"]:
         return []
     return [
-        _(
+        ngettext(
+            "Run %(run)s lost its hit on %(lost)s query, but no pair of the queries scored lost "
+            "“relevant”: something other than the relabelling changed between the two.",
             "Run %(run)s lost its hit on %(lost)s queries, but only %(pairs)s pairs of the queries "
-            "scored lost “relevant”: something other than the relabelling changed between the two."
+            "scored lost “relevant”: something other than the relabelling changed between the two.",
+            run["queries_lost"],
         )
         % {
             "run": run["run"],

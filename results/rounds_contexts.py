@@ -19,6 +19,7 @@ from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.calibration import list_reports, list_rounds, list_waiting_scopes
 from results.selectors.reports import COMPUTE_AGREEMENT
+from results.services.reading import record_reading
 from results.services.scopes import Scope
 from results.wording import as_duration, as_words
 from studies.access import StudyAccess
@@ -148,6 +149,7 @@ def show_rounds(
     found = [one for one in every if one.kind in COMPARED]
     hidden_by = find_blinding_rounds(access.member, every)
     reports = {} if hidden_by else list_reports(study, found)
+    record_reading(access, [one for one in found if one.name in reports])
     waiting = list_waiting_scopes(study, COMPUTE_AGREEMENT)
     shown = {
         kind: [show_round(one, reports.get(one.name), waiting) for one in found if one.kind == kind]

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from annotation.models import Judgment
 from results.asked_labels import GRADE, UNSURE, AskedLabel
 from results.contexts import Link, list_scopes, list_tabs, write_query
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.split_pairs import (
     ASKED_LABELS,
     SplitGroup,
@@ -25,6 +24,7 @@ from results.selectors.split_pairs import (
     list_split_pairs,
     stream_split_labels,
 )
+from results.services.reading import open_results
 from results.services.scopes import Scope, find_rounds
 from studies.access import StudyAccess
 from studies.formats.spreadsheets import neutralise
@@ -153,16 +153,11 @@ def say_label(label: AskedLabel) -> str:
     return " · ".join(told)
 
 
-def find_hiding_rounds(access: StudyAccess, scope: Scope) -> list[str]:
-    """Names of the rounds for whose sake the scope's splits stay hidden. Raises UnknownScope."""
-    return find_blinding_rounds(access.member, find_rounds(access.study, scope).labels)
-
-
 def show_pairs(access: StudyAccess, scope: Scope, query: QueryDict) -> PairsPage:
     """The split pairs that an address asks for. Raises UnknownScope, and Http404 for a class,
     an annotator or a dimension that the study does not have."""
     study = access.study
-    hidden_by = find_hiding_rounds(access, scope)
+    hidden_by = open_results(access, find_rounds(study, scope).labels)
     frame: dict[str, Any] = {
         "study": study,
         "scope": scope,

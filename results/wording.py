@@ -95,7 +95,10 @@ BESIDE = (
     ),
 )
 
+# Where the bands of α and of κ begin that a page speaks of.
 RELIABLE = 0.80
+TENTATIVE = 0.667
+SUBSTANTIAL = 0.60
 
 
 def as_ratio(value: float | None) -> str:
@@ -218,11 +221,16 @@ def say_not_blind(number: int) -> str:
 
 def say_what_stands_beside(payload: Mapping[str, Any]) -> list[str]:
     """What is counted beside the tables, each in a sentence; nothing is said of a zero."""
-    return [
+    told = [
         sentence % {"number": payload[key], "count": as_count(payload[key])}
         for key, sentence in BESIDE
         if payload[key]
     ]
+    return [*told, say_who_reads()] if payload["judges_read_results"] else told
+
+
+def say_who_reads() -> str:
+    return _("The study lets people read results while they still judge.")
 
 
 def _fixed(value: float, decimals: int) -> str:

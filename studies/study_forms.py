@@ -14,6 +14,7 @@ LABELS = {
     "minimum_votes": _("Votes that a consensus needs"),
     "consensus": _("Consensus"),
     "settle_own_pairs": _("Adjudicators may settle pairs that they have labelled"),
+    "judges_read_results": _("Leads and admins may read results while they still judge"),
     "ordering": _("Order of judging"),
     "claim_minutes": _("Minutes until an abandoned query is free again"),
     "documents_required": _("Every document of the pool must have its text or image"),
@@ -21,6 +22,10 @@ LABELS = {
 HELP = {
     "slug": _("Small letters, digits and hyphens. It cannot be changed later."),
     "description": _("Members and people who are invited read it."),
+    "judges_read_results": _(
+        "Whoever does is marked: their labels from then on count, and reports and manifests say "
+        "that these are not blind."
+    ),
     "annotators_per_query": _(
         "For queries that come in from now on; the plan of a round changes it for those there are."
     ),
@@ -39,6 +44,7 @@ class SettingsForm(forms.ModelForm):
             "minimum_votes",
             "consensus",
             "settle_own_pairs",
+            "judges_read_results",
             "ordering",
             "claim_minutes",
             "documents_required",

@@ -6,8 +6,8 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.holds import has_ended
-from annotation.models import Claim, RoundAssignment
-from studies.models import Member, Pair, Role, Round, RoundQuery
+from annotation.models import Claim, Judgment, RoundAssignment
+from studies.models import Member, Pair, Role, Round, RoundQuery, Unblinding
 
 # Rounds that give pairs back to who has labelled them before.
 GIVING_BACK = (Round.Kind.RELABEL, Round.Kind.RECHECK)
@@ -65,18 +65,46 @@ def find_blinding_rounds(member: Member, shown: Collection[Round]) -> list[str]:
     A relabel or recheck round asks for the same pairs again, so it hides the results of every
     round. A main round hides, beside its own, those of other rounds that hold a query of it; a
     calibration is compared by everybody before the main round begins, and stays open to them.
+    There is none where the study lets those read who still judge (`judges_read_results`).
     """
+    if member.study.judges_read_results:
+        return []
     unfinished = list_unfinished_rounds(member)
     if not unfinished:
         return []
+    blinding = _select_touched(member, shown).filter(name__in=unfinished)
+    return list(blinding.order_by("position", "pk").values_list("name", flat=True))
+
+
+def list_blind_rounds(member: Member, shown: Collection[Round]) -> list[Round]:
+    """The open rounds of which these rounds' results tell, that this member has so far judged
+    blind and that could give them pairs: where pairs go to single people, those with some of
+    theirs."""
+    given = RoundAssignment.objects.filter(round=OuterRef("pk"))
+    opened = _select_touched(member, shown).filter(
+        ~Exists(given) | Exists(given.filter(annotator=member)),
+        ~Exists(Unblinding.objects.filter(round=OuterRef("pk"), member=member)),
+        closed_at__isnull=True,
+        opens_at__lte=timezone.now(),
+    )
+    return list(opened.order_by("position", "pk"))
+
+
+def has_labels_of_others(member: Member, rounds: Collection[Round]) -> bool:
+    """Whether anybody but this member has a label in one of the rounds."""
+    labels = Judgment.objects.filter(annotator=OuterRef("pk"), round__in=[r.pk for r in rounds])
+    others = Member.objects.filter(study=member.study_id).exclude(pk=member.pk)
+    return others.filter(Exists(labels)).exists()
+
+
+def _select_touched(member: Member, shown: Collection[Round]) -> QuerySet[Round]:
+    """The rounds of the study whose judging these rounds' results touch, themselves included."""
     compared = [round for round in shown if round.kind != Round.Kind.CALIBRATION]
     again = RoundQuery.objects.filter(round__in=compared, query=OuterRef("query"))
     shared = RoundQuery.objects.filter(Exists(again), round=OuterRef("pk"))
-    blinding = Round.objects.filter(
+    return Round.objects.filter(
         Q(pk__in=[round.pk for round in shown])
         | Q(kind__in=GIVING_BACK)
         | Q(Exists(shared), kind=Round.Kind.MAIN),
         study=member.study_id,
-        name__in=unfinished,
     )
-    return list(blinding.order_by("position", "pk").values_list("name", flat=True))

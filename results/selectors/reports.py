@@ -11,7 +11,7 @@ from studies.models import Job, Study
 COMPUTE_AGREEMENT = "results.compute_agreement"
 # Raised whenever the payload gains or changes a key that pages need: reports of an earlier
 # format are then as good as none, and are computed anew.
-REPORT_FORMAT = 11
+REPORT_FORMAT = 12
 
 
 def get_report(study: Study, scope: Scope) -> AgreementReport | None:

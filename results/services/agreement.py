@@ -171,6 +171,7 @@ def _describe_scope(study: Study, scope: Scope, rounds: ScopeRounds, read: Scope
         "rounds": [round.name for round in rounds.labels],
         "rubric_version": versions[0] if len(versions) == 1 else None,
         "rubric_versions": {str(number): int(by_version[number]) for number in given},
+        "judges_read_results": study.judges_read_results,
         "grades": [
             {"value": value, "name": name} for value, name in read.vocabulary.grade_names.items()
         ],

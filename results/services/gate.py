@@ -256,7 +256,7 @@ def collect_facts(study: Study) -> Facts:
         is_judged=list_current_labels(study).filter(annotator__is_machine=False).exists(),
         queries_judged=counted["counts"].get("queries_exported", 0),
         classes=_read_classes(study, counted, contested),
-        rounds=[_read_round(round) for round in list_last_calibrations(study)],
+        rounds=[_read_calibration(round) for round in list_last_calibrations(study)],
         rubric=read_rubric_facts(study),
         holes=name_holes(report.payload["classes"]) if report else (),
         untold=list_untold(report.payload["classes"]) if report else (),
@@ -308,9 +308,10 @@ def list_last_calibrations(study: Study) -> list[Round]:
     return list(rounds[:CALIBRATIONS_COMPARED])[::-1]
 
 
-def tell_round_report(round: Round, report: AgreementReport | None) -> Freshness:
-    """Whether a round's stored numbers are those of its labels. Nothing changes a closed round,
-    so numbers computed after it was closed stay true whatever is labelled elsewhere."""
+def tell_calibration_report(round: Round, report: AgreementReport | None) -> Freshness:
+    """Whether a calibration's stored numbers are those of its labels. Nothing changes a closed
+    one, so numbers computed after it was closed stay true whatever is labelled elsewhere; those of
+    a relabel round do not, which are held against labels given elsewhere."""
     if report is None:
         return "missing"
     if round.closed_at is not None and report.computed_at >= round.closed_at:
@@ -318,7 +319,7 @@ def tell_round_report(round: Round, report: AgreementReport | None) -> Freshness
     return "old" if has_changed(report) else "current"
 
 
-def _read_round(round: Round) -> RoundFacts:
+def _read_calibration(round: Round) -> RoundFacts:
     report = get_report(round.study, Scope(round=round.name))
     if report is None:
         return RoundFacts(round.name, "missing")
@@ -326,7 +327,7 @@ def _read_round(round: Round) -> RoundFacts:
     twice = payload["pairs_labelled_twice"]
     return RoundFacts(
         name=round.name,
-        numbers=tell_round_report(round, report),
+        numbers=tell_calibration_report(round, report),
         kappa=mean_kappa(payload["cohen_kappa"]),
         alpha=payload["krippendorff_alpha"]["nominal"]["value"],
         split_rate=payload["splits"] / twice if twice else None,

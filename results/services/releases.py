@@ -10,7 +10,7 @@ from results.models import ReleaseReport
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_report
 from results.services import reports
-from results.services.gate import list_last_calibrations, tell_round_report
+from results.services.gate import list_last_calibrations, tell_calibration_report
 from results.services.reports import is_stale, run_agreement
 from results.services.scopes import Scope
 from studies.models import Job, Study, User
@@ -58,6 +58,6 @@ def list_old_scopes(study: Study) -> list[Scope]:
     scopes = [Scope()] if current is None or is_stale(current) else []
     for round in list_last_calibrations(study):
         scope = Scope(round=round.name)
-        if tell_round_report(round, get_report(study, scope)) != "current":
+        if tell_calibration_report(round, get_report(study, scope)) != "current":
             scopes.append(scope)
     return scopes

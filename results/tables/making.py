@@ -4,7 +4,7 @@ A table has a name, which is that of its file, columns, and rows of plain values
 a table in a form of their own take their numbers from the same stored report.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -142,8 +142,13 @@ def make_table(name: str) -> Callable[[Make], Make]:
 
 def write_table(table: Table) -> Iterator[str]:
     """The lines of its CSV file."""
-    header = [heading for column in table.columns for heading in column.headings]
-    return write_csv(header, map(_write_row(table.columns), table.rows))
+    return write_rows(table.columns, table.rows)
+
+
+def write_rows(columns: Sequence[Column], rows: Iterable[Sequence[Value]]) -> Iterator[str]:
+    """The lines of a CSV file of these rows, which may come one by one."""
+    header = [heading for column in columns for heading in column.headings]
+    return write_csv(header, map(_write_row(columns), rows))
 
 
 def _write_row(columns: Sequence[Column]) -> Callable[[Sequence[Value]], list[str]]:

@@ -94,7 +94,7 @@ def _describe_use(payload: Payload, name: str, title: str, who: Column, key: str
         title,
         [who, *counted, Column("none", _("none named"))],
         [[name_class(row[who.name]), *row["counts"]] for row in rows],
-        note=_("labels decided by each dimension"),
+        note=_("labels decided by each dimension, unsure aside"),
         cell_links=[_link_cells(payload, row, people) for row in rows],
     )
 

@@ -164,7 +164,7 @@ def dimensions(payload: Payload) -> Table:
         _("Agreement by deciding dimension"),
         [
             Column("dimension", _("dimension"), "text"),
-            Column("citations", _("labels that cite it")),
+            Column("citations", _("labels that cite it, unsure aside")),
             *list_slice_columns(),
         ],
         [

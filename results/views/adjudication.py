@@ -22,11 +22,10 @@ from results.adjudication import screens
 from results.adjudication.contexts import Case, Focus, NothingToSettle
 from results.adjudication.forms import SettleForm, ShownCaseForm
 from results.adjudication.tokens import ShownCase, read_member
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.contested import CONTESTED
 from results.services.final_labels import Settled, settle_pair
 from results.services.leases import release_lease
-from results.services.scopes import Scope, find_rounds
+from results.services.reading import open_results
 from studies.access import StudyAccess, get_study_for_role
 from studies.http import HtmxRequest
 from studies.models import Pair, Role, RubricVersion
@@ -39,7 +38,7 @@ PUT_OFF_KEPT = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def adjudicate(request: HtmxRequest, slug: str) -> HttpResponse:
     access = get_study_for_adjudication(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     if request.method == "POST":
         return take_decision(request, access)
@@ -51,7 +50,7 @@ def adjudicate(request: HtmxRequest, slug: str) -> HttpResponse:
 def case(request: HtmxRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
     """One contested pair by its address: to settle, or who has it, or what was decided."""
     access = get_study_for_adjudication(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     try:
         shown = screens.show_one(access, get_case_pair(access, pair_id))
@@ -220,11 +219,6 @@ def render_screen(
 def render_hidden(request: HtmxRequest, access: StudyAccess, hidden_by: list[str]) -> HttpResponse:
     page = {"study": access.study, "hidden_by": hidden_by}
     return render(request, "results/hidden.html", {"page": page})
-
-
-def find_hiding_rounds(access: StudyAccess) -> list[str]:
-    """Who is still to judge does not see how others have judged."""
-    return find_blinding_rounds(access.member, find_rounds(access.study, Scope()).labels)
 
 
 def read_focus(access: StudyAccess, data: QueryDict) -> Focus:

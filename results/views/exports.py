@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_safe
 
 from results.access import get_study_for_results
-from results.export_contexts import find_hiding_rounds, show_exports
+from results.export_contexts import show_exports
 from results.services.exports import (
     KINDS,
     ExportRefused,
@@ -27,6 +27,7 @@ from results.services.exports import (
     stream_export,
 )
 from results.services.gate import read_gate
+from results.services.reading import open_results
 from studies.access import StudyAccess
 
 OK, CONFLICT = 200, 409
@@ -101,7 +102,7 @@ def manifest(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 def find_lock(access: StudyAccess, kind: str) -> str:
     """What is to be done first, where labels would be handed over through a gate that is shut and
     nobody has said why; else ""."""
-    if kind not in KINDS or not KINDS[kind].is_release or find_hiding_rounds(access):
+    if kind not in KINDS or not KINDS[kind].is_release or open_results(access):
         return ""
     gate = read_gate(access.study)
     if not gate.asks_for_reason:
@@ -123,7 +124,8 @@ def begin_download(
     says otherwise. Raises Http404 for an unknown kind, and ExportRefused."""
     if kind not in KINDS:
         raise Http404("No such export.")
-    if hiding := find_hiding_rounds(access):
+    rounds = list(access.study.rounds.all()) if KINDS[kind].is_whole else None
+    if hiding := open_results(access, rounds):
         raise ExportRefused(
             _("You still have pairs to judge blind in: %(rounds)s. Exports hold the labels of it.")
             % {"rounds": ", ".join(hiding)}

@@ -27,8 +27,9 @@ from results.contexts import list_tabs
 from results.final_label_contexts import read_wanted, show_final_labels
 from results.selectors.contested import list_final_keys
 from results.services.final_labels import reopen_final_labels
+from results.services.reading import open_results
 from results.services.scopes import Scope
-from results.views.adjudication import find_hiding_rounds, read_decision, record_decision
+from results.views.adjudication import read_decision, record_decision
 from studies.access import StudyAccess
 from studies.models import Pair, Role
 from studies.services.log import record_action
@@ -38,7 +39,7 @@ from studies.services.log import record_action
 @login_required
 def final_labels(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_results(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     page = show_final_labels(access, request.GET)
     return render(request, "results/final_labels.html", {"page": page})
@@ -50,7 +51,7 @@ def final_label(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResp
     """One pair: its labels and its final label with its history; for an admin also the form."""
     is_post = request.method == "POST"
     access = (get_study_for_admin if is_post else get_study_for_results)(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     pair = get_study_pair(access, pair_id)
     if is_post:
@@ -63,7 +64,7 @@ def final_label(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResp
 def names(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
     """Show who gave which label of the pair: an act of its own, which the log keeps."""
     access = get_study_for_admin(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     pair = get_study_pair(access, pair_id)
     record_action(
@@ -81,7 +82,7 @@ def names(request: HttpRequest, slug: str, pair_id: uuid.UUID) -> HttpResponse:
 def reopen(request: HttpRequest, slug: str) -> HttpResponse:
     """End every final label that the filter shows, once the study's name confirms it."""
     access = get_study_for_admin(request, slug)
-    if hidden_by := find_hiding_rounds(access):
+    if hidden_by := open_results(access):
         return render_hidden(request, access, hidden_by)
     form = ReopenForm(request.POST, study=access.study)
     if not form.is_valid():

@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from results.access import get_scope, get_study_for_results
-from results.services.scopes import UnknownScope
-from results.split_contexts import find_hiding_rounds, read_wanted, show_pairs, write_pairs_csv
+from results.services.reading import open_results
+from results.services.scopes import UnknownScope, find_rounds
+from results.split_contexts import read_wanted, show_pairs, write_pairs_csv
 
 CONFLICT = 409
 
@@ -33,7 +34,7 @@ def pairs_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     access = get_study_for_results(request, slug)
     scope = get_scope(access, request.GET).unfiltered
     try:
-        hiding = find_hiding_rounds(access, scope)
+        hiding = open_results(access, find_rounds(access.study, scope).labels)
     except UnknownScope as unknown:
         raise Http404(str(unknown)) from unknown
     if hiding:

@@ -9,10 +9,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.forms import NOTE_LIMIT
 from results.access import get_study_for_results
-from results.export_contexts import find_hiding_rounds
 from results.release_contexts import ask_for_reason, say_not_overridden, show_gate, show_systems
 from results.services.gate import GateRefused, override_gate, read_gate
 from results.services.gate import pass_gate as record_pass
+from results.services.reading import open_results
 from results.services.releases import request_release
 from results.views.exports import render_exports
 from studies.access import StudyAccess, get_study_for_role
@@ -49,7 +49,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 def pass_gate(request: HttpRequest, slug: str) -> HttpResponse:
     """Record that the labels may be handed over, which only leads do."""
     access = get_study_for_role(request, slug, Role.LEAD)
-    if find_hiding_rounds(access):
+    if open_results(access):
         return render_gate(request, access, status=CONFLICT)
     reason = read_reason(request)
     if not reason:
@@ -68,7 +68,7 @@ def pass_gate(request: HttpRequest, slug: str) -> HttpResponse:
 def override(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the exports in spite of a red gate, for a reason that is kept."""
     access = get_study_for_results(request, slug)
-    if find_hiding_rounds(access):
+    if open_results(access):
         return render_exports(request, access, status=CONFLICT)
     reason = read_reason(request)
     if not reason:

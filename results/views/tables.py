@@ -1,22 +1,24 @@
-"""Tables and pictures of a stored report, to take along."""
+"""Tables and pictures of the results, to take along."""
+
+from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from results.access import get_scope, get_study_for_results
 from results.agreement_figures import judge_payload
+from results.page_tables import PAGE_TABLES, TableWithheld, refuse_hidden, say_uncounted
 from results.pictures import PICTURES, UnknownPicture
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.reports import get_report
 from results.selectors.targets import read_target
+from results.services.reading import open_results
 from results.services.scopes import UnknownScope, find_rounds
 from results.tables import TABLES, write_table
-from results.tables.making import Payload
+from results.tables.making import Payload, write_rows
 from studies.access import StudyAccess
 
 CONFLICT = 409
@@ -25,19 +27,31 @@ CONFLICT = 409
 @require_safe
 @login_required
 def table(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
-    """A table of the stored report as CSV; nothing is computed for a download."""
+    """A table of the stored report, or of another page, as CSV; no numbers are computed for it."""
     access = get_study_for_results(request, slug)
-    if name not in TABLES:
+    if name not in TABLES and name not in PAGE_TABLES:
         raise Http404("No such table.")
-    payload, problem = read_payload(request, access)
-    if payload is None:
-        return refuse(request, access, problem)
-    judged = judge_payload(payload, read_target(access.study))
+    try:
+        lines = (write_stored if name in TABLES else write_of_page)(request, access, name)
+    except TableWithheld as withheld:
+        return refuse(request, access, str(withheld))
     return StreamingHttpResponse(
-        write_table(TABLES[name](judged)),
+        lines,
         content_type="text/csv; charset=utf-8",
         headers=name_file(f"{slug}-{name}.csv"),
     )
+
+
+def write_stored(request: HttpRequest, access: StudyAccess, name: str) -> Iterator[str]:
+    """The lines of a table of the stored report. Raises TableWithheld."""
+    payload = read_payload(request, access)
+    return write_table(TABLES[name](judge_payload(payload, read_target(access.study))))
+
+
+def write_of_page(request: HttpRequest, access: StudyAccess, name: str) -> Iterator[str]:
+    """The lines of another page's table. Raises TableWithheld."""
+    made = PAGE_TABLES[name](access, request.GET)
+    return write_rows(made.columns, made.rows)
 
 
 @require_safe
@@ -47,11 +61,10 @@ def picture(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     access = get_study_for_results(request, slug)
     if name not in PICTURES:
         raise Http404("No such picture.")
-    payload, problem = read_payload(request, access)
-    if payload is None:
-        return refuse(request, access, problem)
     try:
-        drawn = PICTURES[name](payload, request.GET)
+        drawn = PICTURES[name](read_payload(request, access), request.GET)
+    except TableWithheld as withheld:
+        return refuse(request, access, str(withheld))
     except UnknownPicture as unknown:
         raise Http404(str(unknown)) from unknown
     template = f"results/pictures/{drawn.template}.svg"
@@ -59,22 +72,20 @@ def picture(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return HttpResponse(svg, content_type="image/svg+xml", headers=name_file(f"{slug}-{name}.svg"))
 
 
-def read_payload(request: HttpRequest, access: StudyAccess) -> tuple[Payload | None, str]:
-    """The stored report of the address, or why this person cannot have it now. Raises Http404
-    for a scope that the study does not have."""
+def read_payload(request: HttpRequest, access: StudyAccess) -> Payload:
+    """The stored report of the address. Raises TableWithheld, and Http404 for a scope that the
+    study does not have."""
     scope = get_scope(access, request.GET)
     try:
         rounds = find_rounds(access.study, scope)
     except UnknownScope as unknown:
         raise Http404(str(unknown)) from unknown
-    hiding = find_blinding_rounds(access.member, rounds.labels)
-    if hiding:
-        told = _("You still have pairs to judge blind in: %(rounds)s.")
-        return None, told % {"rounds": ", ".join(hiding)}
+    refuse_hidden(open_results(access, rounds.labels))
     report = get_report(access.study, scope)
     if report is None:
-        return None, _("There are no numbers of this yet: have them computed first.")
-    return report.payload, ""
+        raise TableWithheld(say_uncounted())
+    payload: Payload = report.payload
+    return payload
 
 
 def refuse(request: HttpRequest, access: StudyAccess, problem: str) -> HttpResponse:

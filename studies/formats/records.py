@@ -265,6 +265,7 @@ class StudyFile:
     documents: DocumentsRule = "required"
     consensus: ConsensusRule = "plurality"
     settle_own_pairs: bool = False
+    judges_read_results: bool = False
     target: TargetSpec | None = None
     classes: list[ClassSpec] = field(default_factory=list)
     people: list[PersonSpec] = field(default_factory=list)

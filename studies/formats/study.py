@@ -40,8 +40,8 @@ KAPPA = re.compile(r"0(?:\.[0-9]{1,2})?|1(?:\.0{1,2})?")
 
 KEYS = (
     "study", "title", "description", "annotators_per_query", "minimum_votes", "ordering",
-    "depth", "documents", "consensus", "settle_own_pairs", "target", "classes", "people",
-    "rounds",
+    "depth", "documents", "consensus", "settle_own_pairs", "judges_read_results", "target",
+    "classes", "people", "rounds",
 )  # fmt: skip
 
 SpecT = TypeVar("SpecT", ClassSpec, PersonSpec, RoundSpec)
@@ -75,6 +75,7 @@ def read_study_file(stream: BinaryIO, *, file: str, problems: Problems) -> Study
         documents=top.choice("documents", DOCUMENTS_RULES, "required"),
         consensus=top.choice("consensus", CONSENSUS_RULES, "plurality"),
         settle_own_pairs=top.boolean("settle_own_pairs") or False,
+        judges_read_results=top.boolean("judges_read_results") or False,
         target=_target(text, top),
         classes=_specs(text, top, "classes", _class),
         people=_specs(text, top, "people", _person),
@@ -181,7 +182,7 @@ def write_study_file(study: StudyFile) -> str:
 
     Raises ValueError for a text that YAML cannot carry.
     """
-    fields: dict[str, object] = {key: getattr(study, key) for key in KEYS[:10]}
+    fields: dict[str, object] = {key: getattr(study, key) for key in KEYS[:11]}
     if study.target:
         fields["target"] = {
             "weights": study.target.weights,

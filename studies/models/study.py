@@ -32,6 +32,8 @@ class Study(models.Model):
     consensus = models.CharField(max_length=16, choices=Consensus, default=Consensus.PLURALITY)
     # Whether an adjudicator may settle a pair that they have labelled as an annotator.
     settle_own_pairs = models.BooleanField(default=False)
+    # Whether who still judges a round may read its results; their labels are then not blind.
+    judges_read_results = models.BooleanField(default=False)
     ordering = models.CharField(max_length=16, choices=Ordering, default=Ordering.BY_QUERY)
     depth = models.PositiveIntegerField(null=True, blank=True)
     documents_required = models.BooleanField(default=True)

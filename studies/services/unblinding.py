@@ -1,12 +1,15 @@
-"""Who begins to judge after they could read others' labels, and in which rounds.
+"""Who judges after they could read others' labels, and in which rounds.
 
 Who holds the annotator's role sees no results of a round they are still to judge in. Who gives the
-role away, reads, and takes it back may judge on, but no longer blind: that is recorded here, for
-each round by itself, and never taken back.
+role away, reads, and takes it back may judge on, but no longer blind. The same holds of who reads
+once all places are taken and is given one that became free, and of everybody who reads where the
+study lets them. That is recorded here, for each round by itself, and never taken back.
 """
 
 from collections.abc import Collection
+from typing import Literal
 
+from django.db import transaction
 from django.utils import timezone
 
 from studies.models import Action, Member, Role, Round, Unblinding, User
@@ -32,12 +35,26 @@ def mark_unblinded(
     labelled = [round for round in opened if _has_labels_of_others(round, member)]
     if not labelled or not _could_read(member, labelled):
         return []
+    return record_unblinding(member, opened, user=user, by="roles", is_logged=is_logged)
+
+
+@transaction.atomic
+def record_unblinding(
+    member: Member,
+    rounds: Collection[Round],
+    *,
+    user: User | None,
+    by: Literal["roles", "results"],
+    is_logged: bool = True,
+) -> list[str]:
+    """Record since when the member does not judge these rounds blind; the log tells by what: by
+    `roles` they were given, or by having read `results`. Returns the names of the rounds."""
     Unblinding.objects.bulk_create(
-        (Unblinding(member=member, round=round) for round in opened), ignore_conflicts=True
+        (Unblinding(member=member, round=round) for round in rounds), ignore_conflicts=True
     )
-    names = [round.name for round in opened]
+    names = [round.name for round in rounds]
     if is_logged:
-        data = {"member": member.name, "rounds": names}
+        data = {"member": member.name, "rounds": names, "by": by}
         record_action(member.study, "member.unblinded", user=user, data=data)
     return names
 

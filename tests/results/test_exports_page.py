@@ -16,9 +16,11 @@ from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Action, User
 from studies.services.log import record_action
+from studies.services.rounds import close_round
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
+from tests.results.calibrated import add_calibration, judge_calibration
 from tests.results.labelled import add_pairs, label, label_cast
 
 URL = "/studies/alpha/results/exports/"
@@ -257,6 +259,19 @@ def test_lead_who_still_judges_gets_no_export(cast: Cast, kind: str) -> None:
         response = client.get(f"{URL}{path}")
         assert response.status_code == 409
         assert "judge blind" in response.content.decode()
+
+
+def test_who_still_judges_a_calibration_gets_no_file_with_its_labels(cast: Cast) -> None:
+    """The consensus leaves it out, and the files that hold every label do not."""
+    label_cast(cast)
+    close_round(round=cast.main, user=None)
+    judge_calibration(cast, add_calibration(cast))
+    client = log_in(cast.uma)
+    for kind in ("judgments", "action-log", "study"):
+        refused = client.get(f"{URL}{kind}/")
+        assert refused.status_code == 409
+        assert "judge blind in: calibration." in refused.content.decode()
+    assert b"".join(client.get(f"{URL}annotator-qrels/?annotator=ana")).startswith(b"q1 0 ")
 
 
 def test_queries_do_not_grow_with_the_study(cast: Cast, lead: Client) -> None:

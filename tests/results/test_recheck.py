@@ -258,7 +258,7 @@ def test_changes_that_are_not_chosen_keep_their_labels_and_say_so(
     admin = log_in(cast.max)
     data = {"to": "3", "chosen": "1", "change": "clause:recency:dated"}
     page = admin.get(RECHECK, data).context["page"]
-    assert (page.labels, page.kept, page.untouched) == ("6", "6", "6")
+    assert (page.labels, page.kept, page.untouched) == (6, "6", 6)
     admin.post(RECHECK + "open/", data)
     assert set(RoundAssignment.objects.values_list("pair", flat=True)) == {
         pair.pk for pair in cast.pairs[3:6]

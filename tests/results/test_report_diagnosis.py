@@ -96,7 +96,7 @@ def test_document_says_the_verdicts_in_sentences(silent: Study) -> None:
         "against 4 of 124 elsewhere (3.2%): more than chance gives "
         "(p < 0.001 over 19 and 31 queries)."
     ) in text
-    assert "write a clause for class procedural and recheck its 76 pairs." in text
+    assert "recheck its pairs, of which 76 are labelled twice or more." in text
 
 
 def test_findings_stand_by_gravity_with_evidence_and_advice_apart(silent: Study) -> None:

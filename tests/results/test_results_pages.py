@@ -17,7 +17,7 @@ from annotation.models import Claim
 from results.models import AgreementReport
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
-from studies.models import Job, Round
+from studies.models import Action, Job, Round
 from studies.services.jobs import run_job
 from studies.services.rounds import close_round
 from tests import factories as make
@@ -26,6 +26,7 @@ from tests.pages import log_in, post_form, read_forms
 from tests.results.labelled import add_pairs, label, label_cast
 from tests.site.addresses import ask, fill_in, watch_parameters
 from tests.site.test_permissions import MATRIX
+from tests.studies.test_study_settings import fill_in as fill_in_settings
 
 URL = "/studies/alpha/results/"
 PAGES = [URL, *(f"{URL}{tab}/" for tab in ("agreement", "splits", "queries", "people"))]
@@ -86,6 +87,7 @@ def test_overview_tells_each_number_with_its_size(cast: Cast, lead: Client) -> N
         "of 9 comparisons agree",
         "2 of 9 pairs split (22.2%)",
         "nominal, 9 pairs",
+        "no interval: fewer than 10 queries to draw from",
         "36 s of active time",
     ):
         assert words in page
@@ -111,6 +113,31 @@ def test_alpha_card_is_green_from_080(cast: Cast, lead: Client) -> None:
         report.payload["krippendorff_alpha"]["nominal"]["value"] = value
         report.save()
         assert ('class="card good"' in read(lead)) is is_green
+
+
+@pytest.mark.parametrize("url", PAGES[:2])
+def test_alpha_and_kappa_that_read_apart_are_explained(cast: Cast, lead: Client, url: str) -> None:
+    """κ is 0.654 here, which is substantial."""
+    report = compute(cast)
+    for value, is_told in ((0.60, True), (0.70, False)):
+        report.payload["krippendorff_alpha"]["nominal"]["value"] = value
+        report.save()
+        assert ("κ and α are read by scales of their own" in read(lead, url)) is is_told
+
+
+def test_one_of_a_kind_is_told_in_the_singular(cast: Cast, lead: Client) -> None:
+    label(cast.main, cast.ana, cast.pairs[:1], [0])
+    label(cast.main, cast.ben, cast.pairs[:1], [1])
+    run_agreement(cast.study, scope=Scope())
+    page = " ".join(read(lead).split())
+    for words in (
+        "of the one comparison agrees",
+        "1 of 1 pair splits (100.0%)",
+        "nominal, 1 pair<",
+    ):
+        assert words in page
+    tab = " ".join(read(lead, f"{URL}final-labels/").split())
+    assert "Ties and splits with a majority are the 1 split that the results speak of." in tab
 
 
 def test_undefined_measure_is_told_in_words(cast: Cast, lead: Client) -> None:
@@ -311,6 +338,45 @@ def test_results_stay_closed_while_a_query_is_held(cast: Cast) -> None:
     held.annotator, held.state = cast.uma, Claim.State.HELD
     held.save()
     assert "You are still judging" in read(log_in(cast.uma))
+
+
+def test_who_reads_once_no_place_is_left_judges_no_longer_blind(cast: Cast) -> None:
+    """Nothing is recorded while nothing is shown, and once where it is; what is labelled then in a
+    place that became free is told as not blind."""
+    client = log_in(cast.uma)
+    take_all_places(cast)
+    read(client)
+    read(client, f"{URL}final-labels/")
+    assert not cast.uma.unblindings.exists()
+    compute(cast)
+    for url in (URL, f"{URL}splits/pairs/"):
+        read(client, url)
+    assert [one.round for one in cast.uma.unblindings.all()] == [cast.main]
+    logged = Action.objects.get(name="member.unblinded")
+    assert logged.user == cast.uma.user
+    assert logged.data == {"member": "uma", "rounds": ["main"], "by": "results"}
+    Claim.objects.filter(annotator=cast.ben).update(state=Claim.State.LAPSED, slot=None)
+    label(cast.main, cast.uma, cast.pairs[:1], [2])
+    assert run_agreement(cast.study, scope=Scope()).payload["not_blind"] == 1
+    assert "You are still judging" in read(client)
+
+
+def test_a_study_may_let_people_read_while_they_judge_and_marks_them(cast: Cast) -> None:
+    compute(cast)
+    client, settings = log_in(cast.uma), "/studies/alpha/settings/"
+    assert "You are still judging" in read(client)
+    assert not cast.uma.unblindings.exists()
+    client.post(settings, fill_in_settings(client, settings, judges_read_results="on"))
+    changed = Action.objects.get(name="study.changed").data
+    assert changed["judges_read_results"] == {"before": False, "now": True}
+    assert "People split most" in read(client)
+    assert cast.uma.unblindings.get().round == cast.main
+    cast.study.refresh_from_db()
+    label(cast.main, cast.uma, cast.pairs[:1], [2])
+    assert run_agreement(cast.study, scope=Scope()).payload["not_blind"] == 1
+    assert "The study lets people read results while they still judge." in read(client)
+    manifest = client.get(f"{URL}exports/judgments/manifest/").json()
+    assert (manifest["judges_read_results"], manifest["not_blind"]) == (True, 1)
 
 
 def test_results_stay_closed_when_a_hold_of_theirs_has_run_out(cast: Cast) -> None:

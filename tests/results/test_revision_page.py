@@ -21,6 +21,7 @@ from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
 from tests.results.revised import Revised, make_revised
+from tests.results.taken import find_files, read_csv
 from tests.results.test_revision import make_ranking
 
 pytestmark = pytest.mark.django_db
@@ -221,3 +222,15 @@ def test_queries_do_not_grow_with_classes(revised: Revised, lead: Client) -> Non
     with CaptureQueriesContext(connection) as many:
         lead.get(PAGE)
     assert len(many) == len(few)
+
+
+def test_every_table_of_the_account_has_its_file_beside_it(revised: Revised, lead: Client) -> None:
+    make_ranking(revised, "finder")
+    run_account(revised.study, VERSIONS)
+    found = find_files(lead.get(PAGE))
+    assert len(found) == 5
+    assert [name for name, files in found.items() if len(files) != 1] == []
+    for (address,) in found.values():
+        assert read_csv(lead, address), address
+    moves = read_csv(lead, "/studies/revised/results/tables/pair-moves.csv")
+    assert {"before": "2", "after": "1", "pairs": "24"} in moves

@@ -4,25 +4,34 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from annotation.models import Judgment
+from results.page_tables import PAGE_TABLES
 from results.pictures import PICTURES
 from results.selectors.split_pairs import Wanted, list_split_pairs
+from results.services.release import compute_release
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from results.tables import TABLES
 from results.tables.making import Column
-from studies.models import Member
+from studies.models import Member, Round
+from studies.services.rubrics import describe_rubric, publish_rubric
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
+from tests.results import taken
+from tests.results.calibrated import add_calibration, judge_calibration
 from tests.results.labelled import label, label_cast, label_in_many_ways
+from tests.results.settling import contest
+from tests.results.taken import find_files
 
 URL = "/studies/alpha/results/"
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -53,6 +62,68 @@ def test_every_table_downloads_as_csv(cast: Cast, lead: Client, name: str) -> No
     assert f"alpha-{name}.csv" in response.headers["Content-Disposition"]
     rows = read_csv(response)
     assert all(None not in row and None not in row.values() for row in rows)
+
+
+TABS = {
+    "": 8,
+    "agreement/": 8,
+    "queries/": 1,
+    "people/": 2,
+    "splits/": 6,
+    "splits/third-vote/": 0,
+    "splits/pairs/": 1,
+    "final-labels/": 2,
+    "systems/": 1,
+    "rounds/": 2,
+    "exports/": 2,
+}
+
+
+def test_every_table_of_every_tab_has_its_file_beside_it(cast: Cast) -> None:
+    """On a study that has something for each of them; a file holds rows, as its table does."""
+    label_in_many_ways(cast)
+    make.make_final_label(cast.pairs[0], None)
+    documents = [pair.document.external_id for pair in cast.pairs[:3]]
+    make.make_run(cast.study, "bm25", {"q1": documents, "q2": documents, "q3": documents})
+    judge_calibration(cast, add_calibration(cast))
+    relabel = make.make_round(cast.study, "relabel", kind=Round.Kind.RELABEL, position=2)
+    label(relabel, cast.ana, cast.pairs, [0, 1, 2, 0, 1, 2, 0, 0, 0])
+    for query in {pair.query_id: pair.query for pair in cast.pairs}.values():
+        make.RoundQuery.objects.create(round=relabel, query=query, annotators=1)
+    cast.study.rounds.update(closed_at=timezone.now())
+    for scope in (Scope(), Scope(round="calibration"), Scope(round="relabel")):
+        run_agreement(cast.study, scope=scope)
+    compute_release(cast.study)
+    lead = log_in(cast.lia)
+    for path, tables in TABS.items():
+        found = find_files(lead.get(f"{URL}{path}"))
+        assert [name for name, files in found.items() if not files] == [], path
+        assert len(found) >= tables, path
+        for address in {file for files in found.values() for file in files}:
+            assert taken.read_csv(lead, address), address
+
+
+def test_files_of_pages_hold_what_the_filter_finds(cast: Cast, lead: Client) -> None:
+    contest(cast)
+    make.make_final_label(cast.pairs[0], None, cause="chunking")
+    page = lead.get(f"{URL}final-labels/?kind=tie&state=open")
+    (address,) = find_files(page)["Pairs in the order in which they are to be settled"]
+    rows = taken.read_csv(lead, address)
+    assert {(row["query_id"], row["doc_id"]) for row in rows} == {("q1", "q1-d2"), ("q1", "q1-d3")}
+    (settled,) = taken.read_csv(lead, f"{URL}tables/final-labels.csv?dropped=1")
+    assert (settled["final_label"], settled["cause"]) == ("dropped", "chunking")
+    reasons = taken.read_csv(lead, f"{URL}tables/withheld.csv")
+    assert [(row["query_id"], row["reason"], row["pairs"]) for row in reasons] == [
+        ("q1", "tie", "2")
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(PAGE_TABLES))
+def test_who_still_judges_gets_no_file_of_a_page(cast: Cast, name: str) -> None:
+    publish_rubric(study=cast.study, rubric=replace(describe_rubric(cast.rubric), note="Again."))
+    response = log_in(cast.uma).get(f"{URL}tables/{name}.csv")
+    assert response.status_code == 409
+    assert "judge blind in: main" in response.content.decode()
 
 
 def test_names_that_are_formulas_are_neutralised_and_ids_stay(cast: Cast, lead: Client) -> None:

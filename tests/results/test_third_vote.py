@@ -11,6 +11,7 @@ from tests.cast import Cast
 from tests.pages import log_in
 from tests.results.labelled import label
 from tests.results.silent import make_silent
+from tests.results.taken import find_files
 
 
 def test_labels_and_runs_are_told_under_either_reading(cast: Cast) -> None:
@@ -90,6 +91,10 @@ def test_page_shows_both_outcomes_of_the_hole(db: None) -> None:
     )
     assert "27 of 27 splits among 76 pairs of 19 fully judged queries would be settled." in page
     assert "0 pairs dropped (0.0% of those decided)." in page
+    for path, tables in (("splits/third-vote/", 1), ("splits/", 7), ("", 6)):
+        found = find_files(client.get(f"/studies/silent/results/{path}"))
+        assert len(found) >= tables
+        assert [name for name, files in found.items() if not files] == []
 
 
 @pytest.mark.parametrize("scope", [Scope(round="main"), Scope(query_class="procedural")])

@@ -43,7 +43,7 @@ def test_verdict_stands_before_every_table_with_both_rates(lead: Client, url: st
     assert (
         "27 of 76 pairs of class procedural split (35.5%), against 4 of 124 elsewhere (3.2%)"
     ) in page
-    assert "write a clause for class procedural and recheck its 76 pairs" in page
+    assert "write a clause for class procedural and recheck its pairs, of which 76 are" in page
 
 
 def test_verdict_leads_to_the_pairs_behind_it(lead: Client) -> None:

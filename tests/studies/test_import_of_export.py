@@ -62,6 +62,7 @@ def fill(cast: Cast) -> None:
     make.make_final_label(second, None, by=cast.max, decided_by=None, cause="chunking")
     study.consensus = study.Consensus.UNANIMOUS
     study.settle_own_pairs = True
+    study.judges_read_results = True
     study.save()
     AgreementTarget.objects.create(study=study, weights="linear", at_least="0.65")
     query = RoundQuery.objects.get(query=first.query)

@@ -145,7 +145,10 @@ def test_who_reads_between_two_times_as_annotator_is_marked_as_not_blind(cast: C
     marked = cast.ben.unblindings.get()
     assert marked.round == cast.main != later
     action = Action.objects.get(name="member.unblinded")
-    assert (action.user, action.data) == (cast.max.user, {"member": "ben", "rounds": ["main"]})
+    assert (action.user, action.data) == (
+        cast.max.user,
+        {"member": "ben", "rounds": ["main"], "by": "roles"},
+    )
     assert "not blind in main" in client.get(PEOPLE).content.decode()
     set_roles(client, cast.ben, Role.LEAD)
     set_roles(client, cast.ben, Role.ANNOTATOR)

@@ -40,7 +40,8 @@ Describe = Callable[[ExportRequest, Manifest], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportKind:
     """A kind of export. `describe` fills the counts of a manifest without making the export;
-    one that `is_release` hands labels over, which a red gate does not let pass without a reason.
+    one that `is_release` hands labels over, which a red gate does not let pass without a reason;
+    one that `is_whole` holds the labels of every round as they were recorded.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ExportKind:
     describe: Describe
     needs_annotator: bool = False
     is_release: bool = False
+    is_whole: bool = False
     offers_texts: bool = False
     has_log: bool = False
 

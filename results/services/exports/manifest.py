@@ -116,6 +116,7 @@ class Manifest:
     gate: Gate | None = None
     pool_dropped: tuple[int, int] = (0, 0)
     not_blind: int = 0
+    judges_read_results: bool = False
 
     def expect_counts(self, *names: str) -> None:
         """Name what will be counted, so that what never occurs is told as 0."""
@@ -216,7 +217,11 @@ class Manifest:
     def _blindness_json(self) -> dict[str, Any]:
         """The labels that are not blind, with what that means, in English whoever asked."""
         with translation.override("en"):
-            return {"not_blind": self.not_blind, "not_blind_note": say_not_blind(self.not_blind)}
+            return {
+                "judges_read_results": self.judges_read_results,
+                "not_blind": self.not_blind,
+                "not_blind_note": say_not_blind(self.not_blind),
+            }
 
     def _holes_json(self) -> dict[str, Any]:
         holes = self.open_holes

@@ -71,6 +71,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     TextKind(
         name="judgments",
+        is_whole=True,
         title=_("Judgments (CSV)"),
         ending=".csv",
         content_type=CSV,
@@ -79,6 +80,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     TextKind(
         name="action-log",
+        is_whole=True,
         title=_("Action log"),
         ending=".jsonl",
         content_type=JSON_LINES,
@@ -96,6 +98,7 @@ _ALL: tuple[ExportKind, ...] = (
     ),
     FolderKind(
         name="study",
+        is_whole=True,
         title=_("The whole study as files"),
         ending=".zip",
         content_type=ZIP,

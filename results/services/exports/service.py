@@ -279,6 +279,7 @@ def _open_account(manifest: Manifest, request: ExportRequest) -> None:
     rubric versions are in force then."""
     study = request.study
     manifest.created_at = timezone.now()
+    manifest.judges_read_results = study.judges_read_results
     manifest.not_blind = count_unblinded(study, request.annotator)
     manifest.open_holes = find_open_holes(study)
     manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))

@@ -63,6 +63,7 @@ def describe_settings(study: Study, problems: list[str]) -> StudyFile:
         documents="required" if study.documents_required else "optional",
         consensus=cast(ConsensusRule, str(study.consensus)),
         settle_own_pairs=study.settle_own_pairs,
+        judges_read_results=study.judges_read_results,
         target=_target_spec(study),
         classes=[
             ClassSpec(found.name, found.title, found.is_high_risk, found.minimum_queries)

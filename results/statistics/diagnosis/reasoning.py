@@ -34,6 +34,7 @@ from results.statistics.diagnosis.sentences import (
     say_citation,
     say_concentration,
     say_direction,
+    say_directions_together,
     say_how_to_tell,
     say_not_sure,
     say_what_to_do,
@@ -124,6 +125,7 @@ class _Evidence:
     concentrated: bool
     directions: tuple[Direction, ...]
     joint_p: float | None
+    joint_queries: tuple[int, int]
     citation: Citation
 
     @property
@@ -227,6 +229,7 @@ def _gather_evidence(study: _Study) -> list[_Evidence]:
             concentrated=concentrated[row.code],
             directions=tuple(describe_directions(study.directed, directions[row.code])),
             joint_p=directions[row.code].joint_p,
+            joint_queries=directions[row.code].joint_queries,
             citation=describe_citation(study.split_table.of_class(row.code), citations[row.code]),
         )
         for row in study.classes
@@ -251,22 +254,27 @@ def _judge_classes(study: _Study, evidence: list[_Evidence]) -> tuple[ClassDiagn
         for row in evidence
     ]
     spread = find_spread_between_queries(study.queries)
-    tests = sum(row.concentration.p_value is not None for row in evidence)
+    told_apart = sum(p is not None for p in weighed)
     return tuple(
-        _judge_class(study, row, apart_p=apart_p, spread=spread, tests=tests)
+        _judge_class(study, row, apart_p=apart_p, spread=spread, told_apart=told_apart)
         for row, apart_p in zip(evidence, holm(weighed), strict=True)
     )
 
 
 def _judge_class(
-    study: _Study, row: _Evidence, *, apart_p: float | None, spread: float, tests: int
+    study: _Study, row: _Evidence, *, apart_p: float | None, spread: float, told_apart: int
 ) -> ClassDiagnosis:
     inside, rest = row.splits.inside, row.splits.rest
+    # Every class is tested sooner or later, so what is missing is told for all of them at once.
+    tests = len(study.classes)
     need = find_need(row.concentration, inside, rest, tests=tests, spread=spread)
     apart = apart_p is not None and apart_p <= APART_LEVEL
     verdict = decide(concentrated=row.concentrated, apart=apart, alike=row.is_alike, need=need)
     if verdict == "too_little_data" and apart_p is not None and row.stands_out and not need:
-        need = replace(need, pairs=find_need_to_be_sure(inside.pairs, apart_p))
+        pairs = find_need_to_be_sure(
+            inside.pairs, row.direction_p, row.citation_p, tests=told_apart
+        )
+        need = replace(need, pairs=pairs)
     grades = splits_by_grades(study.split_table.of_class(row.splits.code))
     return ClassDiagnosis(
         name=study.table.classes[row.splits.code],
@@ -325,7 +333,7 @@ def _say_evidence(table: LabelTable, row: _Evidence, found: ClassDiagnosis) -> l
     total = sum(each.a_higher + each.b_higher for each in row.directions if each.b is not None)
     said.append(say_direction(table.annotators, row.shown, total))
     if row.shown and row.has_direction and row.joint_p is not None:
-        said.append(Sentence("directions_together", {"p": row.joint_p}))
+        said.append(say_directions_together(row.joint_p, *row.joint_queries))
     said.append(say_citation(row.citation, inside.splits, apart=row.cites_apart))
     if row.stands_out and found.apart_p is not None and found.verdict != "hole":
         said.append(say_not_sure(found.apart_p))

@@ -48,7 +48,12 @@ _TEXTS: Mapping[str, str] = {
         "leniency cannot be excluded."
     ),
     "directions_together": (
-        "That is the clearest of several directions; all annotators together have p {p}."
+        "That is the clearest of several directions; all annotators together have p {p} over "
+        "{queries} and {rest_queries} queries."
+    ),
+    "directions_together_here": (
+        "That is the clearest of several directions; all annotators together have p {p} against "
+        "even odds, over {queries} queries."
     ),
     "not_sure": (
         "That is not sure enough to set the class apart: a hole asks for p {bound} or less, and "
@@ -79,7 +84,7 @@ _TEXTS: Mapping[str, str] = {
     ),
     "write_clause": (
         "The rubric is silent here and a majority vote cannot settle it: write a clause for class "
-        "{name} and recheck its {pairs} pairs."
+        "{name} and recheck its pairs, of which {pairs} are labelled twice or more."
     ),
     "adjudicate": "These look like slips on harder queries: adjudicate the {splits} splits.",
     "nothing_to_do": "There is nothing to mend.",
@@ -149,22 +154,17 @@ _ONE: Mapping[str, tuple[str, str]] = {
         "total",
         "Its splits run in no direction of their own (n = {total} differing label).",
     ),
-    "citations": (
-        "splits",
-        "What its one split cites is known in part: nothing of its own.",
-    ),
-    "citations_known": (
-        "splits",
-        "What its one split cites is nothing of its own.",
-    ),
+    "citations": ("splits", "What its one split cites is known in part: nothing of its own."),
+    "citations_known": ("splits", "What its one split cites is nothing of its own."),
     "citations_unknown": (
         "splits",
         "Its one split does not name a deciding dimension on both sides, so whether people read "
         "the rubric apart is unknown.",
     ),
-    "adjudicate": (
+    "adjudicate": ("splits", "This looks like a slip on a harder query: adjudicate the one split."),
+    "tell_by_causes": (
         "splits",
-        "This looks like a slip on a harder query: adjudicate the one split.",
+        "Too little to tell slips from a hole: adjudicate its one split and name the cause.",
     ),
     "label_to_be_sure": (
         "pairs",
@@ -261,6 +261,13 @@ def say_direction(names: tuple[str, ...], leading: Direction | None, total: int)
             "rest_queries": leading.rest_queries,
         },
     )
+
+
+def say_directions_together(p: float, queries: int, rest_queries: int) -> Sentence:
+    values: dict[str, Value] = {"p": p, "queries": queries}
+    if not rest_queries:
+        return Sentence("directions_together_here", values)
+    return Sentence("directions_together", {**values, "rest_queries": rest_queries})
 
 
 def say_citation(found: Citation, splits: int, *, apart: bool) -> Sentence:

@@ -122,7 +122,8 @@ class ShareTest:
     against the expectation and, where compared, the p against the reference, each adjusted over
     all questions (single-step maxT, Westfall and Young 1993). It means nothing where the class
     has no answer. `joint_p` is one p for the `joint` sets of questions, for each set the
-    greater of two likewise, `None` where the class answers none of them.
+    greater of two likewise, `None` where the class answers none of them; `joint_queries` are the
+    queries behind it, of the class and of the reference, 0 where that has too few answers.
     """
 
     yes: FloatArray
@@ -135,6 +136,7 @@ class ShareTest:
     compared: BoolArray
     p_value: FloatArray
     joint_p: float | None
+    joint_queries: tuple[int, int]
 
     @property
     def side(self) -> FloatArray:
@@ -246,6 +248,7 @@ def _test_side(
         compared=compared,
         p_value=p_value,
         joint_p=_combine_together(joint_ps),
+        joint_queries=_count_together(answers, side, compared, joint),
     )
 
 
@@ -272,6 +275,19 @@ def _choose_together(joint: Sequence[Sequence[int]], asked: BoolArray) -> list[I
     met = [questions for questions in sets if asked[questions].any()]
     whole: list[IntArray] = [np.concatenate(met)] if len(met) > 1 else []
     return [*whole, *met]
+
+
+def _count_together(
+    answers: Answers, side: Side, compared: BoolArray, joint: Sequence[Sequence[int]]
+) -> tuple[int, int]:
+    """Queries of the class and of the reference that answer any of these questions."""
+    questions = [question for one in joint for question in one]
+    asked = np.isin(answers.question, questions)
+    group = answers.group[answers.query]
+    here, there = asked & (group == side.inside), asked & np.isin(group, side.reference)
+    is_compared = bool(compared[questions].any())
+    own, others = (len(np.unique(answers.query[chosen])) for chosen in (here, there))
+    return own, others if is_compared else 0
 
 
 def _combine_together(p_values: Sequence[float]) -> float | None:

@@ -86,36 +86,45 @@ def find_need(
     Normal approximation for two rates, one-sided at 0.05 / `tests`, with `spread` as design effect
     (variance between queries over the binomial variance). One split in ten pairs is assumed
     beforehand for the rest, so that a rest without data has a rate.
+
+    Class and rest are asked for half of the variance allowed, or for less where the other takes
+    less than its half: so no label that comes in at the same rates makes either number larger.
     """
     low = (rest.splits + 1) / (rest.pairs + 10)
     high = min(low + PLANNED_EXCESS, 0.95)
     deviates = normal_quantile(LEVEL / max(tests, 1)) + normal_quantile(1 - PLANNED_POWER)
     allowed = ((high - low) / deviates) ** 2
-    inside_variance, rest_variance = (spread * rate * (1 - rate) for rate in (high, low))
-    taken = rest_variance / rest.pairs if rest.pairs else allowed
-    is_rest_small = taken > 0.8 * allowed
-    if is_rest_small:
-        taken = allowed / 2
-    needed = ceil(inside_variance / (allowed - taken))
-    rest_needed = ceil(rest_variance / taken) if is_rest_small else 0
+    own, taken = (
+        _Sample(spread * rate * (1 - rate), known.pairs)
+        for rate, known in ((high, inside), (low, rest))
+    )
+    is_enough = own.variance + taken.variance <= allowed
+    needed = own.find_size(allowed - min(taken.variance, allowed / 2))
+    rest_needed = taken.find_size(allowed - min(own.variance, allowed / 2))
     queries = max(MINIMUM_QUERIES - found.queries, 0)
-    per_query = inside.pairs / found.queries if found.queries else 1.0
     return Need(
-        pairs=max(needed - inside.pairs, ceil(queries * per_query), 0),
+        pairs=max(0 if is_enough else needed - inside.pairs, queries),
         queries=queries,
-        rest_pairs=_find_rest_need(found, rest, rest_needed, needed),
+        rest_pairs=_find_rest_need(found, rest, 0 if is_enough else rest_needed, needed),
     )
 
 
-def find_need_to_be_sure(pairs: int, apart_p: float) -> int:
-    """Pairs more until what sets a class of `pairs` apart would be sure, if it went on like that.
+def find_need_to_be_sure(
+    pairs: int, direction_p: float | None, citation_p: float | None, *, tests: int
+) -> int:
+    """Pairs more until what sets a class of `pairs` apart would be sure, if it went on like that,
+    with all of `tests` classes that split more to be told apart.
 
-    The normal deviate of a p grows with the root of the pairs. One pair at least, and at most as
-    many as there are.
+    The normal deviate of a p grows with the root of the pairs, so this many less are missing once
+    some have come in. One pair at least, and at most nine for each there is.
     """
-    found, wanted = normal_quantile(apart_p / 2), normal_quantile(APART_LEVEL / 2)
-    times = (wanted / found) ** 2 if found < 0 else np.inf
-    return int(np.clip(np.ceil(pairs * (min(times, 2.0) - 1)), 1, pairs))
+    parts = ((direction_p, DIRECTION_SHARE), (citation_p, CITATION_SHARE))
+    times = [
+        (normal_quantile(APART_LEVEL * share / tests / 2) / normal_quantile(p / 2)) ** 2
+        for p, share in parts
+        if p is not None and p < 1
+    ]
+    return int(np.clip(np.ceil(pairs * (min(times, default=np.inf) - 1)), 1, 9 * pairs))
 
 
 def find_spread_between_queries(counts: QuerySplits) -> float:
@@ -130,6 +139,22 @@ def find_spread_between_queries(counts: QuerySplits) -> float:
         deviation += float(((excess[rows] - mean * pairs[rows]) ** 2).sum())
         binomial += float(rate * (1 - rate) * total)
     return max(1.0, deviation / binomial) if binomial else 1.0
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Pairs of which one has this `spread` of its split, and how sure their rate is then."""
+
+    spread: float
+    pairs: int
+
+    @property
+    def variance(self) -> float:
+        return self.spread / self.pairs if self.pairs else np.inf
+
+    def find_size(self, variance: float) -> int:
+        """How many pairs have a rate of this variance."""
+        return ceil(self.spread / variance)
 
 
 def _find_rest_need(found: Concentration, rest: SplitRate, needed: int, own: int) -> int:

@@ -40,6 +40,7 @@ def _fields(settings: StudyFile) -> dict[str, object]:
         "minimum_votes": settings.minimum_votes,
         "consensus": settings.consensus,
         "settle_own_pairs": settings.settle_own_pairs,
+        "judges_read_results": settings.judges_read_results,
         "ordering": settings.ordering,
         "depth": settings.depth,
         "documents_required": settings.documents == "required",

@@ -136,7 +136,7 @@ REFUSED: list[tuple[Callable[..., Any], str, str]] = [
     (read_study_file, "title: No slug\n", "f:1: the study: study is missing"),
     (read_study_file, "study: new\n", "f:1: study is 'new', which is an address of the site: choose another"),
     (read_study_file, "study: My Study\n", "f:1: study is 'My Study'; it takes up to 60 lower-case letters and digits, with single - or _ between them"),
-    (read_study_file, "study: a\ndepht: 5\n", "f:2: the study: the key depht is unknown (known: study, title, description, annotators_per_query, minimum_votes, ordering, depth, documents, consensus, settle_own_pairs, target, classes, people, rounds)"),
+    (read_study_file, "study: a\ndepht: 5\n", "f:2: the study: the key depht is unknown (known: study, title, description, annotators_per_query, minimum_votes, ordering, depth, documents, consensus, settle_own_pairs, judges_read_results, target, classes, people, rounds)"),
     (read_study_file, "study: a\ndepth: 0\n", "f:2: the study: depth is 0, not an integer from 1 to 1000"),
     (read_study_file, "study: a\nordering: random\n", "f:2: the study: ordering is 'random', not one of by_query, mixed"),
     (read_study_file, "study: a\ntarget: {at_least: 1.5}\n", "f:2: the target: at_least is 1.5, not 0 to 1 by hundredths"),

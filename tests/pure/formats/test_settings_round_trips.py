@@ -96,6 +96,7 @@ studies = st.builds(
     documents=st.sampled_from(["required", "optional"]),
     consensus=st.sampled_from(["plurality", "unanimous"]),
     settle_own_pairs=st.booleans(),
+    judges_read_results=st.booleans(),
     target=st.none()
     | st.builds(
         TargetSpec,

@@ -144,7 +144,7 @@ def test_a_direction_that_is_not_sure_is_told_and_is_no_slip() -> None:
     assert row.verdict == found.verdict == "too_little_data"
     assert "in 8 of 8 splits between them here" in row.advice
     assert "not sure enough" in row.advice
-    assert f"have {row.need.pairs} more pairs of class hole" in row.advice
+    assert f"have {row.need.pairs} more pair" in row.advice
     assert 0 < row.need.pairs <= row.inside.pairs
     assert "hole split more than the rest, and whether the rubric is silent" in found.advice
 
@@ -261,7 +261,9 @@ def test_a_hole_is_found_among_three_annotators_of_whom_one_reads_apart() -> Non
     assert hole.verdict == "hole"
     (against_all,) = [row for row in hole.directions if row.b is None and row.a == 2]
     assert (against_all.a_higher, against_all.b_higher) == (0, 20)
-    assert "all annotators together have p < 0.001" in hole.advice
+    assert (
+        "all annotators together have p < 0.001 against even odds, over 16 queries." in hole.advice
+    )
 
 
 def test_a_class_with_other_numbers_of_labels_has_nothing_to_be_compared_with() -> None:

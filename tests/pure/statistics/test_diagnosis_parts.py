@@ -1,6 +1,8 @@
 """The parts of the diagnosis against exact results, and what each must not be moved by."""
 
 from itertools import combinations, product
+from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,12 @@ from results.statistics.diagnosis.resampling import (
     holm,
 )
 from results.statistics.diagnosis.shares import Answers, Side, compare_shares
-from results.statistics.diagnosis.verdict import find_need, weigh_apart
+from results.statistics.diagnosis.verdict import (
+    Need,
+    find_need,
+    find_need_to_be_sure,
+    weigh_apart,
+)
 from results.statistics.splits import SplitRate
 from results.statistics.table import LabelTable
 from tests.pure.statistics.tables import grid_table, grids
@@ -262,3 +269,43 @@ def test_what_is_needed_is_enough(pairs: int, queries: int, rest: int, data: Any
     )
     assert not again.rest_pairs
     assert again.pairs <= max(3, need.pairs // 3)
+
+
+@given(
+    pairs=st.integers(0, 60),
+    more=st.integers(0, 60),
+    tens=st.integers(0, 12),
+    more_tens=st.integers(0, 12),
+    queries=st.integers(0, 8),
+    more_queries=st.integers(0, 4),
+)
+def test_labels_that_come_in_at_the_same_rates_ask_for_no_more(
+    pairs: int, more: int, tens: int, more_tens: int, queries: int, more_queries: int
+) -> None:
+    """One pair in ten of the rest splits, as is assumed beforehand."""
+
+    def ask(pairs: int, tens: int, queries: int) -> Need:
+        found = Concentration(queries, 40, None, 1.0, 0.001)
+        rest = SplitRate(10 * tens, tens)
+        return find_need(found, SplitRate(pairs, 0), rest, tests=3, spread=1.2)
+
+    before = ask(pairs, tens, queries)
+    after = ask(pairs + more, tens + more_tens, queries + more_queries)
+    assert after.pairs <= max(before.pairs, after.queries)
+    assert after.queries <= before.queries
+    assert after.rest_pairs <= before.rest_pairs
+
+
+@given(pairs=st.integers(10, 200), more=st.integers(1, 200), effect=st.floats(0.08, 0.2))
+def test_what_makes_it_sure_is_less_once_more_is_labelled(
+    pairs: int, more: int, effect: float
+) -> None:
+    """The normal deviate grows with the root of the pairs."""
+
+    def ask(pairs: int) -> int:
+        p = 2 * NormalDist().cdf(-effect * sqrt(pairs))
+        return find_need_to_be_sure(pairs, p, None, tests=2)
+
+    missing = ask(pairs)
+    if missing < 9 * pairs:
+        assert ask(pairs + more) <= max(missing - more + 1, 1)
