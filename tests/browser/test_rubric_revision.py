@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import Judgment
-from studies.models import Job, Member, Role, Round, RoundQuery, Study
+from studies.models import Job, Member, Role, Round, Study
 from studies.services.jobs import run_job
 from tests import factories as make
 from tests.browser.test_accessibility import find_violations
@@ -113,11 +113,20 @@ def add_clause(page: Page) -> None:
     publish(page, "“How do I” asks for the whole sequence.")
 
 
-def open_main_round(study: Study) -> None:
-    round = make.make_round(study, "main", rubric_version=study.rubric_versions.get())
-    RoundQuery.objects.bulk_create(
-        RoundQuery(round=round, query=query, annotators=2) for query in study.queries.all()
-    )
+def open_main_round(page: Page) -> None:
+    """Planned for a later time first: by everybody, then at once by putting the plan in force."""
+    page.goto(f"{HOME}results/rounds/")
+    form = page.locator("#main-form")
+    form.get_by_label("annotators for each query").fill("2")
+    form.locator("[name=opens_at]").fill("2999-05-01T09:30")
+    form.get_by_role("button", name="Open the main round").click()
+    expect(page.locator("#status")).to_contain_text("Nothing of it is offered before")
+    page.get_by_label("Queries that everybody judges").fill("6")
+    page.get_by_label("Opens").fill("")
+    page.get_by_role("button", name="Show what it gives").click()
+    assert find_violations(page) == []
+    page.get_by_role("button", name="Put the plan in force").click()
+    expect(page.locator("#status")).to_contain_text("The plan holds")
 
 
 def test_a_rubric_is_written_tried_mended_and_its_change_accounted_for(
@@ -151,7 +160,7 @@ def test_a_rubric_is_written_tried_mended_and_its_change_accounted_for(
     expect(admin.locator(".rounds")).to_contain_text("50.0%")
     assert find_violations(admin) == []
 
-    open_main_round(study)
+    open_main_round(admin)
     assert judge_all(ana, procedural="2") == judge_all(ben, procedural="1") == 12
     add_clause(admin)
     assert judge_all(ana, procedural="2") == 0
