@@ -1,7 +1,7 @@
 """What the page of exports shows: the counts before the download."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
@@ -25,9 +25,10 @@ from results.services.gate import Gate
 from results.services.reading import open_results
 from results.services.reports import OpenHoles, count_final_changes_since, is_stale
 from results.services.scopes import Scope
+from results.services.shortfalls import find_shortfalls
 from results.wording import as_count
 from studies.access import StudyAccess
-from studies.models import Member, Study
+from studies.models import Member, Role, Study
 
 WITHHELD_PER_PAGE = 50
 
@@ -84,11 +85,15 @@ class WithheldFor:
 
 @dataclass(frozen=True, slots=True)
 class WithheldQuery:
-    """A query that stays; `url` leads to its pairs, where they can be settled."""
+    """A query that stays; `url` leads to its pairs, where they can be settled. Where its main
+    `rounds` are closed, so that what is missing can come no more, `shortfall_url` leads to counting
+    it with what is there."""
 
     query_id: str
     message: str
     url: str
+    rounds: Sequence[str] = ()
+    shortfall_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,7 @@ class ExportsPage:
     holes: OpenHoles | None = None
     gate: Gate | None = None
     red: Sequence[Link] = ()
+    may_count_without: bool = False
     error: str = ""
 
 
@@ -181,6 +187,7 @@ def show_exports(
         holes=manifest.open_holes,
         gate=gate,
         red=link_red_lines(study, gate) if gate else (),
+        may_count_without=access.member.has_role(Role.ADMIN),
         error=error,
         report_note=say_how_old(report) if report else "",
     )
@@ -266,10 +273,7 @@ def read_account(study: Study, manifest: Manifest, page: str | None) -> Account:
             if key in counts
         ],
         reasons=count_reasons(manifest),
-        withheld=[
-            WithheldQuery(query.query_id, query.message, link_to_pairs(study, query.query_id))
-            for query in withheld
-        ],
+        withheld=list_withheld(study, manifest, withheld),
         withheld_page=withheld,
         minimum_votes=manifest.minimum_votes,
         is_unanimous=manifest.policy == "unanimous",
@@ -277,6 +281,34 @@ def read_account(study: Study, manifest: Manifest, page: str | None) -> Account:
         dropped_share=manifest.dropped_share,
         dropped_level=judge_dropped_share(manifest.dropped_share),
     )
+
+
+def list_withheld(
+    study: Study, manifest: Manifest, queries: Iterable[DecidedQuery]
+) -> list[WithheldQuery]:
+    """The queries with their reasons; one annotator's own labels have no plan to fall short of."""
+    found = list(queries)
+    incomplete = [
+        query.query_id
+        for query in found
+        if any(reason.code == "incomplete" for reason in query.reasons)
+    ]
+    short = find_shortfalls(study, incomplete) if manifest.annotator is None else {}
+    return [
+        WithheldQuery(
+            query.query_id,
+            query.message,
+            link_to_pairs(study, query.query_id),
+            short[query.query_id].rounds if query.query_id in short else (),
+            link_to_shortfall(study, query.query_id) if query.query_id in short else "",
+        )
+        for query in found
+    ]
+
+
+def link_to_shortfall(study: Study, query_id: str) -> str:
+    url = reverse("results:shortfall", args=[study.slug])
+    return f"{url}?{urlencode({'query': query_id})}"
 
 
 def link_to_pairs(study: Study, query_id: str) -> str:

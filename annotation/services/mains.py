@@ -1,4 +1,4 @@
-"""Opening a main round: the queries of the pool that no main round has yet."""
+"""Opening a main round: the queries of the pool that wait for one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
+from annotation.models import Judgment
 from annotation.services.assignments import BATCH, add_round
 from studies.models import Member, Query, Round, RoundQuery, RubricVersion, Study
 from studies.selectors import find_rubric_in_force
@@ -30,11 +31,16 @@ class MainPlan:
 
 
 def plan_main(study: Study) -> MainPlan:
-    """Every query that has pairs and is in no main round."""
-    judged = RoundQuery.objects.filter(query=OuterRef("pk"), round__kind=Round.Kind.MAIN)
+    """Every query that has pairs and is in no main round, or only in closed ones that have no
+    label of it."""
+    judged = RoundQuery.objects.filter(
+        query=OuterRef("pk"), round__kind=Round.Kind.MAIN, round__closed_at__isnull=True
+    )
+    labelled = Judgment.objects.filter(pair__query=OuterRef("pk"), round__kind=Round.Kind.MAIN)
     rows = (
         Query.objects.filter(study=study)
         .exclude(Exists(judged))
+        .exclude(Exists(labelled))
         .annotate(size=Count("pairs"))
         .filter(size__gt=0)
         .order_by("pk")
@@ -91,5 +97,5 @@ def find_obstacle(plan: MainPlan) -> str:
     if plan.rubric_version is None:
         return _("The rubric has no published version yet: nothing can be judged under it.")
     if not plan.queries:
-        return _("No query with pairs is left: each is in a main round.")
+        return _("No query waits for a main round.")
     return ""

@@ -180,10 +180,15 @@ def close_gaps(plan: Plan) -> None:
         .filter(highest__gt=plan.per_query)
     )
     for key in gapped.values_list("pk", flat=True):
-        claims = Claim.objects.filter(round_query=key, slot__isnull=False).order_by("slot")
-        for number, claim in enumerate(claims, start=1):
-            if claim.slot != number:
-                Claim.objects.filter(pk=claim.pk).update(slot=number)
+        renumber_places(key)
+
+
+def renumber_places(round_query_id: int) -> None:
+    """Number the places in force on a query from 1 on, without gaps, in the order they have."""
+    claims = Claim.objects.filter(round_query=round_query_id, slot__isnull=False).order_by("slot")
+    for number, claim in enumerate(claims, start=1):
+        if claim.slot != number:
+            Claim.objects.filter(pk=claim.pk).update(slot=number)
 
 
 def describe_plan(plan: Plan) -> dict[str, object]:

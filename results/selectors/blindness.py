@@ -79,13 +79,13 @@ def find_blinding_rounds(member: Member, shown: Collection[Round]) -> list[str]:
 def list_blind_rounds(member: Member, shown: Collection[Round]) -> list[Round]:
     """The open rounds of which these rounds' results tell, that this member has so far judged
     blind and that could give them pairs: where pairs go to single people, those with some of
-    theirs."""
+    theirs, also before they open."""
     given = RoundAssignment.objects.filter(round=OuterRef("pk"))
+    to_member = Exists(given.filter(annotator=member))
     opened = _select_touched(member, shown).filter(
-        ~Exists(given) | Exists(given.filter(annotator=member)),
+        to_member | (~Exists(given) & Q(opens_at__lte=timezone.now())),
         ~Exists(Unblinding.objects.filter(round=OuterRef("pk"), member=member)),
         closed_at__isnull=True,
-        opens_at__lte=timezone.now(),
     )
     return list(opened.order_by("position", "pk"))
 

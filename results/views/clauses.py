@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods
 
 from results.access import get_study_for_admin
 from results.clause_contexts import show_proposals
-from results.clause_forms import DeclineForm
 from results.models import ClauseProposal
+from results.reason_forms import DeclineForm
 from results.services.proposals import ProposalClosed, decline_proposal
 
 CONFLICT, INVALID = 409, 422

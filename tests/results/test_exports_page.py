@@ -276,10 +276,11 @@ def test_who_still_judges_a_calibration_gets_no_file_with_its_labels(cast: Cast)
 
 def test_queries_do_not_grow_with_the_study(cast: Cast, lead: Client) -> None:
     label_cast(cast)
+    zoe = make.make_member(cast.study, "zoe", with_account=False)
+    label(cast.main, zoe, add_pairs(cast, "factual", 3), [0, 1, None])
     lead.get(URL)
     with CaptureQueriesContext(connection) as few:
         lead.get(URL)
-    zoe = make.make_member(cast.study, "zoe", with_account=False)
     for _ in range(4):
         label(cast.main, zoe, add_pairs(cast, "factual", 3), [0, 1, None])
     lead.get(URL)  # brings the outcomes of the new pairs up to date

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Judgment
 from annotation.services.queue import next_pair
-from results.selectors.blindness import find_blinding_rounds
+from results.selectors.blindness import find_blinding_rounds, list_blind_rounds
 from studies.formats.records import ClauseSpec, RubricFile
-from studies.models import Action, Round
+from studies.models import Action, Query, Role, Round
 from studies.services.rounds import close_round
 from studies.services.rubrics import describe_rubric, publish_rubric
 from tests import factories as make
@@ -176,6 +176,8 @@ def test_pairs_that_wait_to_come_back_hide_results_from_who_is_to_judge_them(
     plan_relabel(cast, admin, LATER)
     assert find_blinding_rounds(cast.uma, [cast.main]) == ["relabel"]
     assert find_blinding_rounds(cast.lia, [cast.main]) == []
+    assert [one.name for one in list_blind_rounds(cast.uma, [cast.main])] == ["relabel"]
+    assert list_blind_rounds(make.make_member(cast.study, "eve", *Role), [cast.main]) == []
     own = Judgment.objects.filter(annotator=cast.ana)
     page = log_in(cast.ana).get(ALPHA + "labels/").content.decode()
     assert all(str(one.public_id) in page or one.round.closed_at for one in own)
@@ -186,7 +188,7 @@ def test_pairs_that_wait_to_come_back_hide_results_from_who_is_to_judge_them(
 
 
 def test_a_main_round_holds_what_no_main_round_has(cast: Cast, admin: Client) -> None:
-    assert "each is in a main round" in admin.get(ROUNDS).content.decode()
+    assert "No query waits for a main round" in admin.get(ROUNDS).content.decode()
     assert admin.post(ROUNDS + "main/", {"annotators": "2"}).status_code == 409
     assert plan_main(cast, admin, "") == 302
     round = cast.study.rounds.get(name="main-2")
@@ -197,6 +199,13 @@ def test_a_main_round_holds_what_no_main_round_has(cast: Cast, admin: Client) ->
     told = Action.objects.get(name="main.opened").data
     assert (told["round"], told["queries"], told["annotators_per_query"]) == ("main-2", 1, 1)
     assert admin.post(ROUNDS + "main/", {"annotators": "0"}).status_code == 422
+    # What nobody has begun comes again once its round is closed.
+    for one in (cast.main, round):
+        close_round(round=one, user=None)
+    label(cast.main, cast.ana, cast.pairs[:1], [1])
+    assert admin.post(ROUNDS + "main/", {"annotators": "2"}).status_code == 302
+    names = Query.objects.filter(round_queries__round__name="main-3")
+    assert set(names.values_list("external_id", flat=True)) == {"q2", "q3", "new"}
 
 
 def test_rounds_to_come_cost_no_further_statements(cast: Cast, admin: Client) -> None:

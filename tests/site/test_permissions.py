@@ -98,6 +98,7 @@ MATRIX = {
     "results:calibrate": ("/studies/alpha/results/rounds/calibrate/", "post", ADMINS),
     "results:open-main": ("/studies/alpha/results/rounds/main/", "post", ADMINS),
     "results:decline-clause": ("/studies/alpha/rubric/clauses/1/decline/", "get", set()),
+    "results:shortfall": ("/studies/alpha/results/withheld/", "get", set()),
     "results:set-opening": ("/studies/alpha/results/rounds/opening/", "post", set()),
     "results:relabel": ("/studies/alpha/results/rounds/relabel/", "post", ADMINS),
     "results:compute-rounds": ("/studies/alpha/results/rounds/compute/", "post", IN_CHARGE),
