@@ -25,9 +25,8 @@ INSERT INTO studies_roundquery (round_id, query_id, annotators)
 SELECT %(round)s, id, 2 FROM studies_query WHERE study_id = %(study)s
 """
 DOCUMENTS = """
-INSERT INTO studies_document (study_id, external_id, public_id, title, format, superseded_by,
-    url, metadata)
-SELECT %(study)s, 'd' || n, gen_random_uuid(), 'document ' || n, 'text', '', '', '{}'
+INSERT INTO studies_document (study_id, external_id, title, format, superseded_by, url, metadata)
+SELECT %(study)s, 'd' || n, 'document ' || n, 'text', '', '', '{}'
 FROM generate_series(1, %(depth)s) n
 """
 TEXTS = """

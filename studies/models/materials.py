@@ -43,6 +43,8 @@ class Query(models.Model):
         verbose_name_plural = "queries"
         constraints = [
             models.UniqueConstraint(fields=["study", "external_id"], name="query_id_once"),
+            # What pairs refer to: the query together with its study.
+            models.UniqueConstraint(fields=["study", "id"], name="query_of_study"),
         ]
 
     def __str__(self) -> str:
@@ -61,7 +63,6 @@ class Document(models.Model):
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="documents", db_index=False)
     external_id = ExternalIdField()
-    public_id = PublicIdField()
     title = models.TextField(blank=True)
     format = models.CharField(max_length=16, choices=Format, default=Format.TEXT)
     effective_date = models.DateField(null=True, blank=True)

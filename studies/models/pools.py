@@ -57,10 +57,15 @@ class Pair(models.Model):
     `pool_rank` is the best position over the runs at the time the pair came in, or the place in
     an imported pool; it is null for a control pair that no run returned, which is judged but
     never exported.
+
+    Study and query are one foreign key of the database, `pair_query_of_study`: a pair is of the
+    study that its query is of.
     """
 
-    study = models.ForeignKey(Study, models.PROTECT, related_name="pairs")
-    query = models.ForeignKey(Query, models.PROTECT, related_name="pairs", db_index=False)
+    study = models.ForeignKey(Study, models.PROTECT, related_name="pairs", db_constraint=False)
+    query = models.ForeignKey(
+        Query, models.PROTECT, related_name="pairs", db_index=False, db_constraint=False
+    )
     document = models.ForeignKey(Document, models.PROTECT, related_name="pairs")
     public_id = PublicIdField()
     pool_rank = models.PositiveIntegerField(null=True, blank=True)

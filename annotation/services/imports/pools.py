@@ -25,9 +25,8 @@ GROUP BY s.doc_id ORDER BY 1
 """  # noqa: S608 - put together from constants
 
 ADD_KNOWN_BY_ID = f"""
-INSERT INTO studies_document (study_id, external_id, public_id, title, format, superseded_by,
-    url, metadata)
-SELECT DISTINCT ON (doc_id) %(study)s, doc_id, gen_random_uuid(), '', 'text', '', '', '{{}}'::jsonb
+INSERT INTO studies_document (study_id, external_id, title, format, superseded_by, url, metadata)
+SELECT DISTINCT ON (doc_id) %(study)s, doc_id, '', 'text', '', '', '{{}}'::jsonb
 FROM staged_label s
 WHERE {IN_OPEN_ROUND} AND NOT EXISTS (
     SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id

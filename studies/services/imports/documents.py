@@ -176,9 +176,9 @@ RETURNING known.id
 """  # noqa: S608 - put together from constants
 
 ADD_DOCUMENTS = """
-INSERT INTO studies_document (study_id, external_id, public_id, title, format,
+INSERT INTO studies_document (study_id, external_id, title, format,
     effective_date, superseded_by, url, metadata)
-SELECT %(study)s, external_id, gen_random_uuid(), title, format,
+SELECT %(study)s, external_id, title, format,
     effective_date, superseded_by, url, metadata
 FROM staged_document s
 WHERE NOT EXISTS (
@@ -236,7 +236,8 @@ class SpooledDocuments:
 
     def stage(self, cursor: CursorWrapper, watch: Watch) -> None:
         """Copy the rows into the table `staged_document`."""
-        stage_chunks(cursor, "staged_document", COLUMNS, watch.spool(self._spool, "documents"))
+        chunks = watch.spool(self._spool, "documents")
+        stage_chunks(cursor, "staged_document", COLUMNS, chunks, key="external_id")
 
     def store_images(self, report: ImportReport) -> None:
         """Store the images; one that is not what it was when it was read is refused."""
@@ -269,7 +270,7 @@ def add_documents(
         report.conflict("documents", file, line, reason)
     new = _write(cursor, values)
     if new:
-        refresh_statistics(cursor, "studies_document", "studies_documenttext")
+        refresh_statistics(cursor, "studies_documenttext (document_id)")
     report.count("documents", read=documents.count, new=new, odd=len(conflicts))
 
 

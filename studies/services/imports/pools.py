@@ -14,6 +14,7 @@ from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import (
     EXTERNAL_ID,
     Watch,
+    draw_public_ids,
     execute,
     execute_by_query,
     fetch,
@@ -73,12 +74,17 @@ WHERE NOT EXISTS (
 )
 """
 
-PAIR_COLUMNS = {"query_id": EXTERNAL_ID, "doc_id": EXTERNAL_ID, "rank": "integer"}
+PAIR_COLUMNS = {
+    "query_id": EXTERNAL_ID,
+    "doc_id": EXTERNAL_ID,
+    "rank": "integer",
+    "public_id": "uuid",
+}
 
 ADD_KNOWN_BY_ID = """
-INSERT INTO studies_document (study_id, external_id, public_id, title, format,
+INSERT INTO studies_document (study_id, external_id, title, format,
     superseded_by, url, metadata)
-SELECT %(study)s, s.doc_id, gen_random_uuid(), '', 'text', '', '', '{}'::jsonb
+SELECT %(study)s, s.doc_id, '', 'text', '', '', '{}'::jsonb
 FROM staged_id s
 WHERE NOT EXISTS (
     SELECT FROM studies_document d WHERE d.study_id = %(study)s AND d.external_id = s.doc_id
@@ -98,7 +104,7 @@ RETURNING p.query_id
 
 ADD_PAIRS = """
 INSERT INTO studies_pair (study_id, query_id, document_id, public_id, pool_rank, added_at)
-SELECT %(study)s, q.id, d.id, gen_random_uuid(), s.rank, now()
+SELECT %(study)s, q.id, d.id, s.public_id, s.rank, now()
 FROM staged_pair s
 JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
 JOIN studies_document d ON d.study_id = %(study)s AND d.external_id = s.doc_id
@@ -190,7 +196,8 @@ def add_pairs(
 ) -> None:
     """Add the pool's pairs and those of the controls; no pair of the study loses its rank."""
     _add_documents_by_id(cursor, study, plan, report)
-    pool = ((pair.query_id, pair.doc_id, pair.pool_rank) for pair in plan.pool)
+    ids = draw_public_ids()
+    pool = ((pair.query_id, pair.doc_id, pair.pool_rank, next(ids)) for pair in plan.pool)
     read = stage(cursor, "staged_pair", PAIR_COLUMNS, watch.rows(pool, "pool"))
     added = _add_staged_pairs(cursor, study)
     new = added.total()
@@ -245,7 +252,8 @@ def add_controls(
     Grade and dimension are those of the study's newest rubric.
     """
     rows = list(_control_rows(study, plan, report))
-    pairs = ((query_id, doc_id, None) for query_id, doc_id, *_ in rows)
+    ids = draw_public_ids()
+    pairs = ((query_id, doc_id, None, next(ids)) for query_id, doc_id, *_ in rows)
     stage(cursor, "staged_pair", PAIR_COLUMNS, pairs)
     _add_staged_pairs(cursor, study)
     stage(cursor, "staged_control", CONTROL_COLUMNS, rows)

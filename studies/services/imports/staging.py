@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from os import urandom
 from tempfile import TemporaryFile
 from typing import Any
 from weakref import finalize
@@ -16,6 +17,7 @@ from psycopg.copy import Copy, FileWriter
 from studies.services.imports.report import Progress, no_progress
 
 REPORT_EVERY = 2000
+IDS_AT_ONCE = 1024
 CHUNK = 256 * 1024
 
 EXTERNAL_ID = 'text COLLATE "C"'
@@ -75,14 +77,32 @@ def stage(
 
 
 def stage_chunks(
-    cursor: CursorWrapper, table: str, columns: Mapping[str, str], chunks: Iterable[bytes]
+    cursor: CursorWrapper,
+    table: str,
+    columns: Mapping[str, str],
+    chunks: Iterable[bytes],
+    *,
+    key: str,
 ) -> None:
-    """As `stage`, with the rows of a spool."""
+    """As `stage`, with the rows of a spool, which are joined by their `key` alone."""
     name = _make_table(cursor, table, columns)
     with cursor.copy(COPY.format(name)) as copy:
         for chunk in chunks:
             copy.write(chunk)
-    cursor.execute(ANALYZE.format(name))
+    # Statistics of whole texts take as long as those of everything else together.
+    cursor.execute(sql.SQL("ANALYZE {} ({})").format(name, sql.Identifier(key)))
+
+
+def draw_public_ids() -> Iterator[str]:
+    """Random ids for rows on their way in, without end.
+
+    Drawn many at once: PostgreSQL built without OpenSSL, as the embedded one is, opens the system's
+    source of randomness for each `gen_random_uuid()`.
+    """
+    while True:
+        drawn = urandom(16 * IDS_AT_ONCE).hex()
+        for start in range(0, len(drawn), 32):
+            yield drawn[start : start + 32]
 
 
 def _make_table(cursor: CursorWrapper, table: str, columns: Mapping[str, str]) -> sql.Identifier:
@@ -108,7 +128,8 @@ def materialise(cursor: CursorWrapper, table: str, query: str, values: Mapping[s
 
 
 def refresh_statistics(cursor: CursorWrapper, *tables: str) -> None:
-    """Let the planner know of the rows just added, which the rest of the import joins."""
+    """Let the planner know of the rows just added, which the rest of the import joins. A table may
+    be followed by the columns in question, in brackets."""
     for table in tables:
         execute(cursor, f"ANALYZE {table}", {})
 
