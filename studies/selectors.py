@@ -7,7 +7,17 @@ from functools import lru_cache
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from studies.models import Member, Query, QueryClass, Round, RubricVersion, Study, User
+from studies.models import (
+    Member,
+    Query,
+    QueryClass,
+    Ranking,
+    Round,
+    RubricVersion,
+    Run,
+    Study,
+    User,
+)
 
 
 def list_memberships(user: User) -> QuerySet[Member]:
@@ -103,3 +113,9 @@ def list_queries_of_class(study: Study, name: str = "", words: str = "") -> Quer
         named = {"query_class": None} if name == NO_CLASS else {"query_class__name": name}
         queries = queries.filter(**named)
     return queries.filter(text__icontains=words) if words else queries
+
+
+def select_rankings(run: Run) -> QuerySet[Ranking]:
+    """The rankings of a run, each with the external id of its query."""
+    rankings = Ranking.objects.filter(run=run).select_related("query")
+    return rankings.only("query__external_id", "document_ids", "scores")

@@ -21,13 +21,13 @@ from studies.models import (
     Pair,
     Query,
     QueryClass,
+    Ranking,
     Role,
     Round,
     RoundQuery,
     RubricDraft,
     RubricVersion,
     Run,
-    RunHit,
     Study,
     User,
 )
@@ -233,16 +233,14 @@ def make_run(study: Study, name: str, hits: dict[str, list[str]]) -> Run:
     """A run from query id -> document ids in rank order."""
     run = Run.objects.create(study=study, name=name, tag=name)
     queries = {query.external_id: query for query in study.queries.all()}
-    RunHit.objects.bulk_create(
-        RunHit(
+    Ranking.objects.bulk_create(
+        Ranking(
             run=run,
             query=queries[query_id],
-            document_external_id=document_id,
-            rank=rank,
-            score=1 / rank,
+            document_ids=documents,
+            scores=[1 / rank for rank in range(1, len(documents) + 1)],
         )
         for query_id, documents in hits.items()
-        for rank, document_id in enumerate(documents, start=1)
     )
     return run
 

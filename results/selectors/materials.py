@@ -16,7 +16,7 @@ from studies.formats.records import (
     RunHit,
 )
 from studies.models import ControlPair, Document, Pair, Query, Run, Study
-from studies.models import RunHit as StoredHit
+from studies.selectors import select_rankings
 
 NARROW_ROWS = 2000
 ROWS_WITH_TEXTS = 100
@@ -98,10 +98,7 @@ def stream_controls(study: Study) -> Iterator[ControlRecord]:
 
 def stream_run(run: Run) -> Iterator[RunHit]:
     """The hits of a run, by query id and rank."""
-    rows = (
-        StoredHit.objects.filter(run=run)
-        .order_by("query__external_id", "rank")
-        .values_list("query__external_id", "document_external_id", "rank", "score")
-    )
-    for query_id, doc_id, rank, score in rows.iterator(NARROW_ROWS):
-        yield RunHit(query_id, doc_id, rank, score, line=0)
+    rankings = select_rankings(run).order_by("query__external_id")
+    for ranking in rankings.iterator(ROWS_WITH_TEXTS):
+        for rank, doc_id, score in ranking.list_hits():
+            yield RunHit(ranking.query.external_id, doc_id, rank, score, line=0)

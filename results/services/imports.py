@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,9 +17,9 @@ from results.services.calibration_imports import restore_notes
 from results.services.exports.settings import describe_settings
 from results.services.final_label_imports import add_final_labels
 from results.services.targets import take_over_target
-from studies.formats.records import RoundSpec, RunFile, StudyFile
-from studies.formats.records import RunHit as RunLine
-from studies.models import RunHit, Study, User
+from studies.formats.records import RoundSpec, RunFile, RunHit, StudyFile
+from studies.models import Study, User
+from studies.selectors import select_rankings
 from studies.services.imports import (
     FetchedImages,
     ImportReport,
@@ -73,9 +74,13 @@ def describe_known(study: Study, depth: int | None) -> KnownStudy:
 def list_runs(study: Study, depth: int) -> Iterator[RunFile]:
     """The study's runs down to this depth."""
     for run in study.runs.order_by("name"):
-        hits = RunHit.objects.filter(run=run, rank__lte=depth).order_by("pk")
-        rows = hits.values_list("query__external_id", "document_external_id", "rank", "score")
-        yield RunFile(run.name, run.tag, [RunLine(*row, line=0) for row in rows.iterator()])
+        rankings = select_rankings(run).order_by("pk")
+        hits = [
+            RunHit(ranking.query.external_id, document_id, rank, score, line=0)
+            for ranking in rankings.iterator()
+            for rank, document_id, score in islice(ranking.list_hits(), depth)
+        ]
+        yield RunFile(run.name, run.tag, hits)
 
 
 class Collected:

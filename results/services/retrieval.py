@@ -19,8 +19,8 @@ from results.statistics.dropped_grades import (
     find_best_grades,
     find_worst_grades,
 )
-from studies.models import Grade, Run, RunHit, Study
-from studies.selectors import find_rubric_in_force
+from studies.models import Grade, Run, Study
+from studies.selectors import find_rubric_in_force, select_rankings
 
 Json = dict[str, Any]
 
@@ -54,12 +54,12 @@ def list_runs(study: Study) -> list[Run]:
 
 def read_ranking(run: Run, queries: Collection[str]) -> list[ScoredDoc]:
     """The run's hits for these queries, in the run's own order whatever its scores tie."""
-    hits = (
-        RunHit.objects.filter(run=run, query__external_id__in=queries)
-        .order_by()
-        .values_list("query__external_id", "document_external_id", "rank")
-    )
-    return [ScoredDoc(query, document, -rank) for query, document, rank in hits.iterator()]
+    rankings = select_rankings(run).filter(query__external_id__in=queries)
+    return [
+        ScoredDoc(ranking.query.external_id, document, -rank)
+        for ranking in rankings.order_by().iterator()
+        for rank, document, _ in ranking.list_hits()
+    ]
 
 
 def score_run(

@@ -7,7 +7,7 @@ from studies.models.jobs import Job
 from studies.models.log import Action
 from studies.models.materials import Document, DocumentText, Query, QueryClass
 from studies.models.people import Member, Role, User
-from studies.models.pools import ControlPair, Pair, Run, RunHit
+from studies.models.pools import ControlPair, Pair, Ranking, Run
 from studies.models.rounds import Quota, Round, RoundQuery, Unblinding
 from studies.models.rubrics import Clause, Dimension, EdgeCase, Grade, RubricVersion
 from studies.models.study import Study
@@ -30,13 +30,13 @@ __all__ = [
     "Query",
     "QueryClass",
     "Quota",
+    "Ranking",
     "Role",
     "Round",
     "RoundQuery",
     "RubricDraft",
     "RubricVersion",
     "Run",
-    "RunHit",
     "Study",
     "Unblinding",
     "User",

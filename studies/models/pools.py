@@ -1,5 +1,9 @@
+from collections.abc import Iterator
+from itertools import count
+
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from studies.models.fields import ExternalIdField, PublicIdField
 from studies.models.materials import Document, Query
@@ -24,31 +28,34 @@ class Run(models.Model):
         return self.name
 
 
-class RunHit(models.Model):
-    """A document that a run returned for a query, with its position from 1 in the run's order.
+class Ranking(models.Model):
+    """What a run returned for a query: the documents in the run's order, with their scores.
 
-    The document is named by its external id: below the pool's depth a run may return documents
-    that the study does not hold.
+    Documents are named by their external ids: below the pool's depth a run may return documents
+    that the study does not hold. The database holds each of them once (`ranking_documents_once`).
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="hits", db_index=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="rankings", db_index=False)
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
-    document_external_id = ExternalIdField()
-    rank = models.PositiveIntegerField()
-    score = models.FloatField()
+    document_ids = ArrayField(ExternalIdField())
+    scores = ArrayField(models.FloatField())
 
     class Meta:
-        ordering = ["run", "query", "rank"]
+        ordering = ["run", "query"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["run", "query", "document_external_id"], name="run_hit_document_once"
+            models.UniqueConstraint(fields=["run", "query"], name="ranking_once"),
+            models.CheckConstraint(
+                condition=Q(document_ids__len__gte=1) & Q(document_ids__len=F("scores__len")),
+                name="ranking_scores_each_document",
             ),
-            models.UniqueConstraint(fields=["run", "query", "rank"], name="run_hit_rank_once"),
-            models.CheckConstraint(condition=Q(rank__gte=1), name="run_hit_rank_positive"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.document_external_id} at {self.rank}"
+        return f"ranking of {self.query_id} by run {self.run_id}"
+
+    def list_hits(self) -> Iterator[tuple[int, str, float]]:
+        """Rank from 1, external id of the document, and score."""
+        return zip(count(1), self.document_ids, self.scores)
 
 
 class Pair(models.Model):

@@ -8,7 +8,7 @@ GROWING = (
     "studies_query",
     "studies_document",
     "studies_pair",
-    "studies_runhit",
+    "studies_ranking",
     "studies_roundquery",
     "studies_action",
     "annotation_claim",

@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotation.models import Claim, Judgment
 from results.services.reports import run_agreement
-from studies.models import Member, Pair, Role, RunHit, Study
+from studies.models import Member, Pair, Ranking, Role, Study
 from tests import factories as make
 from tests.pages import log_in, post_form, read_forms
 from tests.studies.study_folders import RUN_A, corpus, help_study, write_folder
@@ -97,8 +97,8 @@ def test_a_further_run_adds_and_offers_only_its_new_pairs(study: Study, grow: Gr
     labels = dict(Judgment.objects.values_list("pk", "grade"))
     grow(run=NEW_RUN, corpus_jsonl=NEW_CORPUS)
     assert ranks(study) == before | {"d6": 3}
-    hits = RunHit.objects.filter(run__name="c", query__external_id="q1").order_by("rank")
-    assert list(hits.values_list("document_external_id", flat=True)) == ["d6", "d1", "d7"]
+    ranking = Ranking.objects.get(run__name="c", query__external_id="q1")
+    assert ranking.document_ids == ["d6", "d1", "d7"]
     assert judge_all(Member.objects.get(name="ana")) == ["d6"]
     assert dict(Judgment.objects.filter(pk__in=labels).values_list("pk", "grade")) == labels
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from ir_measures import P, nDCG
 
 from annotation.models import Judgment
-from studies.models import Member, Pair, RunHit, Study
+from studies.models import Member, Pair, Ranking, Study
 
 KOZYNEAR_STUDY = """\
 study: kozynear
@@ -171,7 +171,7 @@ def test_acordar_takes_a_run_whose_tag_holds_a_blank_and_grows(
     assert study.runs.get(name="FSDM [d]").tag == "FSDM [d]"
     assert study.pairs.count() > 3891
     assert ranks == dict(study.pairs.filter(pk__in=ranks).values_list("pk", "pool_rank"))
-    assert RunHit.objects.filter(run__name="FSDM [d]").exists()
+    assert Ranking.objects.filter(run__name="FSDM [d]").exists()
 
 
 def import_icecat(data: Path, folder: Path) -> Study:

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from results.models import Lease
-from studies.models import ControlPair, Document, Member, Pair, Query, Run, RunHit
+from studies.models import ControlPair, Document, Member, Pair, Query, Ranking, Run
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
@@ -48,12 +48,11 @@ def planted(cast: Cast) -> Cast:
     Pair.objects.update(pool_rank=RANK)
     run = Run.objects.create(study=cast.study, name=f"{MARK}-run", tag=f"{MARK}-tag")
     for pair in cast.pairs:
-        RunHit.objects.create(
+        Ranking.objects.create(
             run=run,
             query=pair.query,
-            document_external_id=pair.document.external_id,
-            rank=RANK + pair.pk,
-            score=0.918273,
+            document_ids=[pair.document.external_id],
+            scores=[0.918273],
         )
         ControlPair.objects.create(
             pair=pair, grade=2, decided_by=f"{MARK}-dimension", purpose=f"{MARK}-purpose"

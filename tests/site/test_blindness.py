@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.models import Claim, Judgment
 from results.models import CalibrationNote
-from studies.models import ControlPair, Document, Member, Pair, Query, Run, RunHit
+from studies.models import ControlPair, Document, Member, Pair, Query, Ranking, Run
 from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in, post_form, read_forms
@@ -41,12 +41,11 @@ def planted(cast: Cast) -> Cast:
     Pair.objects.update(pool_rank=918273)
     run = Run.objects.create(study=cast.study, name=f"{MARK}-run", tag=f"{MARK}-tag")
     for pair in cast.pairs:
-        RunHit.objects.create(
+        Ranking.objects.create(
             run=run,
             query=pair.query,
-            document_external_id=pair.document.external_id,
-            rank=918273 + pair.pk,
-            score=0.918273,
+            document_ids=[pair.document.external_id],
+            scores=[0.918273],
         )
         ControlPair.objects.create(
             pair=pair, grade=2, decided_by=f"{MARK}-dimension", purpose=f"{MARK}-purpose"

@@ -4,7 +4,17 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from results.models import FinalLabel
-from studies.models import Action, Clause, Dimension, EdgeCase, Grade, RubricVersion, Study
+from studies.models import (
+    Action,
+    Clause,
+    Dimension,
+    EdgeCase,
+    Grade,
+    Pair,
+    Ranking,
+    RubricVersion,
+    Study,
+)
 from studies.services.log import record_action
 from tests import factories as make
 from tests.cast import Cast
@@ -68,3 +78,23 @@ def test_slot_beyond_the_planned_annotators_is_refused_by_the_database(cast: Cas
     round_query = cast.main.round_queries.first()
     with pytest.raises(IntegrityError, match="slot 3"), transaction.atomic():
         make.make_claim(round_query, cast.ana, slot=3)
+
+
+def test_a_pair_is_of_the_study_that_its_query_is_of(cast: Cast) -> None:
+    own, foreign = cast.pairs[0], make.make_query(make.make_study(), "foreign")
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    with pytest.raises(IntegrityError, match="pair_query_of_study"), transaction.atomic():
+        Pair.objects.filter(pk=own.pk).update(query=foreign)
+
+
+@pytest.mark.parametrize(
+    ("documents", "scores"),
+    [(["d1", "d1"], [2, 1]), (["d1", None], [2, 1]), (["d1"], [None]), (["d1"], [2, 1]), ([], [])],
+)
+def test_a_ranking_holds_each_document_once_with_a_score(
+    cast: Cast, documents: list[str | None], scores: list[float | None]
+) -> None:
+    run, query = make.make_run(cast.study, "a", {}), cast.pairs[0].query
+    with pytest.raises(IntegrityError, match="ranking_"), transaction.atomic():
+        Ranking.objects.create(run=run, query=query, document_ids=documents, scores=scores)

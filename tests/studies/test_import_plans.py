@@ -11,14 +11,17 @@ from studies.services.imports import import_study, read_study
 from tests.studies.study_folders import corpus, write_folder
 
 DOCUMENTS = 3000
+QUERIES = 60
 Plan = dict[str, Any]
 
 
 def import_large(folder: Path, slug: str) -> list[Plan]:
     """Import a study of its own; returns the plan of each statement that adds rows to a table."""
     ids = [f"d{number}" for number in range(DOCUMENTS)]
-    run = "".join(f"q{n % 60} Q0 {doc} {n // 60 + 1} {-n} a\n" for n, doc in enumerate(ids))
-    queries = "".join(f"q{n}\tquestion {n}\n" for n in range(60))
+    run = "".join(
+        f"q{n % QUERIES} Q0 {doc} {n // QUERIES + 1} {-n} a\n" for n, doc in enumerate(ids)
+    )
+    queries = "".join(f"q{n}\tquestion {n}\n" for n in range(QUERIES))
     files = {"queries.tsv": queries, "corpus.jsonl": corpus(*ids), "runs/a.run": run}
     write_folder(folder, files | {"study.yaml": f"study: {slug}\ndepth: 50\n"})
     plans: list[Plan] = []
@@ -63,4 +66,4 @@ def test_a_second_study_is_joined_by_hash_or_index_and_never_by_scanning_anew(
     # Statistics of before the import would make it expect a single row here, or a few.
     expected = {plan["Relation Name"]: plan["Plans"][0]["Plan Rows"] for plan in second}
     assert expected["studies_documenttext"] >= DOCUMENTS / 10
-    assert expected["studies_runhit"] >= DOCUMENTS / 10
+    assert expected["studies_ranking"] >= QUERIES / 10

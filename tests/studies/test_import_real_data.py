@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Claim, Judgment
-from studies.models import Action, Document, Pair, Query, Round, RunHit, Study
+from studies.models import Action, Document, Pair, Query, Ranking, Round, Study
 from studies.services.imports import import_study, read_study
 from tests.studies.study_folders import help_study, write_folder
 
@@ -95,8 +95,8 @@ def test_icecat_comes_in_with_titles_brands_and_three_runs(
     assert Query.objects.count() == 137
     assert Document.objects.exclude(title="").count() == 1558
     assert Document.objects.get(external_id="47471").metadata["brand"] == "HP"
-    doubles = RunHit.objects.filter(run__name="with-vector", query__external_id="q002")
-    assert doubles.count() == doubles.values("document_external_id").distinct().count()
+    doubles = Ranking.objects.get(run__name="with-vector", query__external_id="q002").document_ids
+    assert len(doubles) == len(set(doubles))
     write_folder(folder, {"study.yaml": "study: icecat-2\n"})
     with pytest.raises(CommandError, match="is pooled and not in the folder"):
         import_folder(folder)

@@ -173,13 +173,27 @@ def test_a_text_that_is_gone_is_a_conflict_too(tmp_path: Path) -> None:
     assert reasons(folder) == ["corpus.jsonl:1: the document d1 has another text in the study"]
 
 
-def test_a_run_of_the_same_name_cannot_rank_otherwise(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("run", "line", "count"),
+    [
+        ("q1 Q0 d2 1 3.0 a\nq1 Q0 d1 2 2.0 a\n", 1, 2),
+        ("q1 Q0 d1 1 3.0 a\nq1 Q0 d2 2 2.5 a\nq1 Q0 d3 3 1.0 a\n", 2, 1),
+        # The last of them stands where the study's ranking has nothing yet.
+        ("q1 Q0 d2 1 3.0 a\nq1 Q0 d4 2 2.0 a\nq1 Q0 d1 3 1.0 a\n", 1, 3),
+    ],
+)
+def test_a_run_of_the_same_name_cannot_rank_otherwise(
+    tmp_path: Path, run: str, line: int, count: int
+) -> None:
     import_study(read_study(help_study(tmp_path)))
-    folder = help_study(tmp_path, runs__a_run="q1 Q0 d2 1 3.0 a\nq1 Q0 d1 2 2.0 a\n")
-    (found,) = reasons(folder)
-    assert found.startswith(
-        "runs/a.run:1: the study's run of this name ranks 2 of the hits for the query q1 otherwise"
-    )
+    with pytest.raises(ImportRefused) as refused:
+        import_study(read_study(help_study(tmp_path, runs__a_run=run)))
+    report = refused.value.report
+    (found,) = map(str, report.refusals)
+    told = f"the study's run of this name ranks {count} of the hits for the query q1 otherwise"
+    assert found.startswith(f"runs/a.run:{line}: {told}")
+    assert report.counts()["run hits"]["conflicting"] == count
+    assert report.counts()["run hits"]["new"] == run.count("d3")
 
 
 def test_a_run_may_grow_at_its_end(tmp_path: Path) -> None:

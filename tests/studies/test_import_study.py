@@ -16,10 +16,10 @@ from studies.models import (
     Member,
     Pair,
     Query,
+    Ranking,
     Role,
     Round,
     RoundQuery,
-    RunHit,
     Study,
     User,
 )
@@ -28,7 +28,7 @@ from tests.studies.study_folders import HELP, STUDY, corpus, help_study, write_f
 
 pytestmark = pytest.mark.django_db
 
-COUNTED = (Action, ControlPair, Document, Member, Pair, Query, Round, RoundQuery, RunHit, Study)
+COUNTED = (Action, ControlPair, Document, Member, Pair, Query, Round, RoundQuery, Ranking, Study)
 
 
 def run_import(folder: Path, **options: bool) -> ImportReport:
@@ -51,7 +51,7 @@ def test_a_study_comes_in_with_its_queries_documents_runs_pool_and_round(tmp_pat
     assert Query.objects.get(external_id="q1").query_class.name == "procedural"
     assert Document.objects.get(external_id="d3").body.text == "Text of d3."
     assert ranks("q1") == {"d1": 1, "d2": 2, "d4": 3}
-    assert RunHit.objects.count() == 5
+    assert sum(len(ranking.document_ids) for ranking in Ranking.objects.all()) == 5
     main = Round.objects.get()
     assert (main.name, main.kind, main.rubric_version.number) == ("main", "main", 1)
     assert list(main.round_queries.values_list("annotators", flat=True)) == [2, 2]

@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from django.core.files.storage import default_storage
+from django.db.models import Sum
 
 from annotation.models import Judgment
 from results.models import FinalLabel
@@ -24,7 +25,7 @@ from studies.formats.records import RunFile
 from studies.formats.rubrics import write_rubric
 from studies.formats.runs import write_run
 from studies.formats.study import write_study_file
-from studies.models import ControlPair, Document, Pair, Query, Run, RunHit, Study
+from studies.models import ControlPair, Document, Pair, Query, Ranking, Run, Study
 
 
 def study_entries(request: ExportRequest, manifest: Manifest) -> Iterator[Entry]:
@@ -51,7 +52,9 @@ def describe_study(request: ExportRequest, manifest: Manifest) -> None:
             "pairs": Pair.objects.filter(study=study, pool_rank__isnull=False).count(),
             "control_pairs": ControlPair.objects.filter(pair__study=study).count(),
             "runs": Run.objects.filter(study=study).count(),
-            "run_hits": RunHit.objects.filter(run__study=study).count(),
+            "run_hits": Ranking.objects.filter(run__study=study).aggregate(
+                hits=Sum("document_ids__len", default=0)
+            )["hits"],
             "judgments": labels.count(),
             "unsure": labels.filter(is_unsure=True).count(),
             "final_labels": FinalLabel.objects.filter(

@@ -11,7 +11,7 @@ from studies.services.imports.documents import add_documents
 from studies.services.imports.fetching import FetchedImages
 from studies.services.imports.log import restore_log
 from studies.services.imports.plan import KnownStudy, StudyPlan, read_study
-from studies.services.imports.pools import add_controls, add_pairs, add_runs
+from studies.services.imports.pools import add_controls, add_pairs
 from studies.services.imports.queries import add_queries
 from studies.services.imports.report import ImportRefused, ImportReport, Progress, Tally
 from studies.services.imports.rounds import (
@@ -21,6 +21,7 @@ from studies.services.imports.rounds import (
     find_rounds_to_close,
 )
 from studies.services.imports.rubrics import add_rubrics
+from studies.services.imports.runs import add_runs
 from studies.services.imports.settings import add_classes, add_people, add_study, restore_settings
 from studies.services.imports.staging import Watch, all_or_nothing
 from studies.services.log import record_action

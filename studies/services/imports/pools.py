@@ -1,4 +1,4 @@
-"""Runs, the pool and control pairs. What is there keeps its rank; what is new joins it."""
+"""The pool and control pairs. What is there keeps its rank; what is new joins it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from django.db.backends.utils import CursorWrapper
 
-from studies.formats.runs import rank_hits
-from studies.models import Run, Study
+from studies.models import Study
 from studies.services.imports.plan import StudyPlan
 from studies.services.imports.report import ImportReport
 from studies.services.imports.staging import (
     EXTERNAL_ID,
     Watch,
+    count_of_no_query,
     draw_public_ids,
     execute,
     execute_by_query,
@@ -21,58 +21,6 @@ from studies.services.imports.staging import (
     refresh_statistics,
     stage,
 )
-
-HIT_COLUMNS = {
-    "run_id": "bigint",
-    "file": "text",
-    "line": "integer",
-    "query_id": EXTERNAL_ID,
-    "doc_id": EXTERNAL_ID,
-    "rank": "integer",
-    "score": "double precision",
-}
-
-COUNT_ROWS_OF_NO_QUERY = """
-SELECT count(*) FROM {table} s
-WHERE NOT EXISTS (
-    SELECT FROM studies_query q WHERE q.study_id = %(study)s AND q.external_id = s.query_id
-)
-"""
-
-# A run of the study may gain hits; none that it has may move. One line per query is enough.
-FIND_MOVED_HITS = """
-SELECT file, min(line), query_id, count(*)
-FROM (
-    SELECT s.file, s.line, s.query_id
-    FROM staged_hit s
-    JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
-    JOIN studies_runhit h ON h.run_id = s.run_id AND h.query_id = q.id
-        AND h.document_external_id = s.doc_id
-    WHERE (h.rank, h.score) <> (s.rank, s.score)
-    UNION
-    SELECT s.file, s.line, s.query_id
-    FROM staged_hit s
-    JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
-    JOIN studies_runhit h ON h.run_id = s.run_id AND h.query_id = q.id AND h.rank = s.rank
-    WHERE h.document_external_id <> s.doc_id
-) moved
-GROUP BY file, query_id
-ORDER BY file, min(line)
-"""
-
-ADD_HITS = """
-INSERT INTO studies_runhit (run_id, query_id, document_external_id, rank, score)
-SELECT s.run_id, q.id, s.doc_id, s.rank, s.score
-FROM staged_hit s
-JOIN studies_query q ON q.study_id = %(study)s AND q.external_id = s.query_id
-WHERE NOT EXISTS (
-    SELECT FROM studies_runhit h WHERE h.run_id = s.run_id AND h.query_id = q.id
-        AND h.document_external_id = s.doc_id
-) AND NOT EXISTS (
-    SELECT FROM studies_runhit h WHERE h.run_id = s.run_id AND h.query_id = q.id
-        AND h.rank = s.rank
-)
-"""
 
 PAIR_COLUMNS = {
     "query_id": EXTERNAL_ID,
@@ -144,53 +92,6 @@ ON CONFLICT (pair_id) DO NOTHING
 """
 
 
-def add_runs(
-    cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
-) -> None:
-    """Add runs and their hits, all of them and not only those above the pool's depth.
-
-    A hit that the study's run of this name has elsewhere is a conflict.
-    """
-    run_ids = _add_run_rows(study, plan, report)
-    rows = watch.rows(_hit_rows(plan, run_ids), "runs")
-    read = stage(cursor, "staged_hit", HIT_COLUMNS, rows)
-    values = {"study": study.pk}
-    moved = fetch(cursor, FIND_MOVED_HITS, values)
-    for file, line, query_id, count in moved:
-        reason = (
-            f"the study's run of this name ranks {count:,} of the hits for the query {query_id} "
-            "otherwise; give another ranking another name"
-        )
-        report.conflict("run hits", file, line, reason, rows=count)
-    new = execute(cursor, ADD_HITS, values)
-    if new:
-        refresh_statistics(cursor, "studies_runhit")
-    odd = sum(count for *_, count in moved) + _count_rows_of_no_query(cursor, "staged_hit", study)
-    report.count("run hits", read=read, new=new, odd=odd)
-
-
-def _count_rows_of_no_query(cursor: CursorWrapper, table: str, study: Study) -> int:
-    """How many staged rows name a query that the study lacks; they were refused before."""
-    ((count,),) = fetch(cursor, COUNT_ROWS_OF_NO_QUERY.format(table=table), {"study": study.pk})
-    return int(count)
-
-
-def _add_run_rows(study: Study, plan: StudyPlan, report: ImportReport) -> dict[str, int]:
-    known = dict(study.runs.values_list("name", "pk"))
-    new = [run for run in plan.runs if run.name not in known]
-    made = Run.objects.bulk_create(Run(study=study, name=run.name, tag=run.tag) for run in new)
-    report.count("runs", read=len(plan.runs), new=len(new))
-    return known | {run.name: run.pk for run in made}
-
-
-def _hit_rows(plan: StudyPlan, run_ids: dict[str, int]) -> Iterator[tuple[object, ...]]:
-    for path, run in zip(plan.folder.runs, plan.runs, strict=True):
-        file, run_id = f"runs/{path.name}", run_ids[run.name]
-        for query_id, hits in rank_hits(run).items():
-            for rank, hit in enumerate(hits, start=1):
-                yield run_id, file, hit.line, query_id, hit.doc_id, rank, hit.score
-
-
 def add_pairs(
     cursor: CursorWrapper, study: Study, plan: StudyPlan, report: ImportReport, watch: Watch
 ) -> None:
@@ -204,7 +105,7 @@ def add_pairs(
     report.grown |= added.keys()
     if new:
         refresh_statistics(cursor, "studies_pair")
-    lost = _count_rows_of_no_query(cursor, "staged_pair", study)
+    lost = count_of_no_query(cursor, "staged_pair", study)
     if plan.folder.pool is None:
         # The runs' hits were refused; the pairs they would make go with them.
         report.tally("pairs").refused += lost

@@ -14,6 +14,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 from psycopg.copy import Copy, FileWriter
 
+from studies.models import Study
 from studies.services.imports.report import Progress, no_progress
 
 REPORT_EVERY = 2000
@@ -25,6 +26,12 @@ EXTERNAL_ID = 'text COLLATE "C"'
 
 
 COPY = sql.SQL("COPY {} FROM STDIN")
+OF_NO_QUERY = """
+SELECT {counted} FROM {table} s
+WHERE NOT EXISTS (
+    SELECT FROM studies_query q WHERE q.study_id = %(study)s AND q.external_id = s.query_id
+)
+"""
 # The planner knows nothing of a table just filled, and would nest loops over it.
 ANALYZE = sql.SQL("ANALYZE {}")
 
@@ -127,6 +134,16 @@ def materialise(cursor: CursorWrapper, table: str, query: str, values: Mapping[s
     execute(cursor, f"ANALYZE {table}", {})
 
 
+def count_of_no_query(
+    cursor: CursorWrapper, table: str, study: Study, *, counted: str = "count(*)"
+) -> int:
+    """How much was staged of queries that the study lacks; they were refused before."""
+    ((count,),) = fetch(
+        cursor, OF_NO_QUERY.format(counted=counted, table=table), {"study": study.pk}
+    )
+    return int(count)
+
+
 def refresh_statistics(cursor: CursorWrapper, *tables: str) -> None:
     """Let the planner know of the rows just added, which the rest of the import joins. A table may
     be followed by the columns in question, in brackets."""
@@ -170,6 +187,19 @@ class Watch:
             yield row
             self._done += 1
             if self._done % REPORT_EVERY == 0:
+                self._progress(min(self._done, self._total), self._total, message)
+
+    def groups(
+        self, groups: Iterable[tuple[int, Sequence[object]]], message: str
+    ) -> Iterator[Sequence[object]]:
+        """The rows, each of which stands for as many as comes with it."""
+        reported = self._done
+        self._progress(self._done, self._total, message)
+        for size, row in groups:
+            yield row
+            self._done += size
+            if self._done - reported >= REPORT_EVERY:
+                reported = self._done
                 self._progress(min(self._done, self._total), self._total, message)
 
     def spool(self, spool: Spool, message: str) -> Iterator[bytes]:
