@@ -73,12 +73,17 @@ def _document(
 
 
 def _document_from_json(item: Mapping[str, object], line: int) -> DocumentRecord:
-    ids = [item[key] for key in ID_KEYS if key in item]
-    if not ids:
+    if "_id" in item:
+        given = item["_id"]
+        if "doc_id" in item and item["doc_id"] != given:
+            raise RecordError('"_id" and "doc_id" differ')
+    elif "doc_id" in item:
+        given = item["doc_id"]
+    else:
         raise RecordError('"_id" is missing')
-    if len(ids) == 2 and ids[0] != ids[1]:
-        raise RecordError('"_id" and "doc_id" differ')
-    doc_id = id_field(ids[0], "the document id")
+    doc_id = id_field(given, "the document id")
+    if item.keys() <= _OWN_KEYS:
+        return _document(doc_id, item, {}, line)
     metadata = {k: v for k, v in item.items() if k not in _OWN_KEYS}
     nested = metadata.get("metadata")
     if isinstance(nested, dict):

@@ -1,11 +1,14 @@
-"""What the readers yield and the writers take: plain records, no behaviour."""
+"""What the readers yield and the writers take: plain records, no behaviour.
+
+Those that come by the hundred thousand are named tuples, which are made three times as fast.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 DocumentFormat = Literal["text", "markdown", "html", "image"]
 DOCUMENT_FORMATS: tuple[DocumentFormat, ...] = ("text", "markdown", "html", "image")
@@ -45,8 +48,7 @@ class QueryRecord:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
+class DocumentRecord(NamedTuple):
     """A document; `text` is None where only the id, or the id and a title, are known."""
 
     doc_id: str
@@ -60,8 +62,7 @@ class DocumentRecord:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunHit:
+class RunHit(NamedTuple):
     """One line of a run; `rank` is the file's own number, not the position it leads to."""
 
     query_id: str
@@ -80,8 +81,7 @@ class RunFile:
     hits: list[RunHit]
 
 
-@dataclass(frozen=True, slots=True)
-class PooledPair:
+class PooledPair(NamedTuple):
     """A pair of the pool; `pool_rank` counts from 1 within its query."""
 
     query_id: str
@@ -101,8 +101,7 @@ class ControlRecord:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class JudgmentRecord:
+class JudgmentRecord(NamedTuple):
     """One label of one pair.
 
     `relevance` is the value or name of a grade, `unsure`, or "" where the label is missing.

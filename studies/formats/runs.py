@@ -138,17 +138,18 @@ def pool_runs(runs: Sequence[RunFile], depth: int) -> list[PooledPair]:
     """
     if depth < 1:
         raise ValueError(f"the pool depth is {depth}; it must be 1 or more")
-    best: dict[str, dict[str, tuple[int, int]]] = {}
+    best: dict[str, dict[str, tuple[int, int, str]]] = {}
     for run_index, run in enumerate(sorted(runs, key=lambda run: run.name)):
         for query_id, hits in rank_hits(run).items():
             places = best.setdefault(query_id, {})
             for position, hit in enumerate(hits[:depth]):
-                place = (position, run_index)
-                places[hit.doc_id] = min(place, places.get(hit.doc_id, place))
+                place = (position, run_index, hit.doc_id)
+                if places.setdefault(hit.doc_id, place) > place:
+                    places[hit.doc_id] = place
     return [
         PooledPair(query_id, doc_id, pool_rank)
         for query_id, places in best.items()
-        for pool_rank, doc_id in enumerate(sorted(places, key=lambda d: (places[d], d)), start=1)
+        for pool_rank, (_, _, doc_id) in enumerate(sorted(places.values()), start=1)
     ]
 
 

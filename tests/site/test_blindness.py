@@ -40,13 +40,11 @@ def planted(cast: Cast) -> Cast:
         query.save()
     Pair.objects.update(pool_rank=918273)
     run = Run.objects.create(study=cast.study, name=f"{MARK}-run", tag=f"{MARK}-tag")
+    for query in Query.objects.all():
+        documents = [pair.document.external_id for pair in query.pairs.all()]
+        scores = [0.918273] * len(documents)
+        Ranking.objects.create(run=run, query=query, document_ids=documents, scores=scores)
     for pair in cast.pairs:
-        Ranking.objects.create(
-            run=run,
-            query=pair.query,
-            document_ids=[pair.document.external_id],
-            scores=[0.918273],
-        )
         ControlPair.objects.create(
             pair=pair, grade=2, decided_by=f"{MARK}-dimension", purpose=f"{MARK}-purpose"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,7 +95,8 @@ def _find_image(
 
 def _joined(record: DocumentRecord, own_file: StagedDocument, file: str) -> StagedDocument:
     body = own_file.record
-    return StagedDocument(replace(record, text=body.text, format=body.format), file, own_file.image)
+    joined = record._replace(text=body.text, format=body.format)
+    return StagedDocument(joined, file, own_file.image)
 
 
 def _read_files(folder: StudyFolder, problems: Problems) -> Iterator[StagedDocument]:

@@ -62,7 +62,10 @@ def pair_of(record: Any) -> tuple[str, str]:
 
 
 def unlined(records: Iterable[Any]) -> list[Any]:
-    return [replace(record, line=0) for record in records]
+    return [
+        record._replace(line=0) if isinstance(record, tuple) else replace(record, line=0)
+        for record in records
+    ]
 
 
 def metadata(*reserved: str) -> SearchStrategy[dict[str, object]]:
