@@ -6,6 +6,9 @@ Everything here runs inside a transaction, such as `labels.read_snapshot`.
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import TextField, Value
+from django.db.models.functions import Cast, Coalesce
+
 from annotation.models import Judgment
 from results.models import FinalLabel
 from results.selectors.materials import NARROW_ROWS
@@ -17,7 +20,7 @@ JUDGMENT_COLUMNS = (
     "pair__query__external_id",
     "pair__document__external_id",
     "annotator__name",
-    "grade",
+    Coalesce(Cast("grade", TextField()), Value(UNSURE, TextField())),
     "decided_by__name",
     "clause__name",
     "note",
@@ -28,6 +31,7 @@ JUDGMENT_COLUMNS = (
     "judged_at",
     "pair__query__query_class__name",
 )
+LINE_AT = JudgmentRecord._fields.index("line")
 JUDGMENT_ORDER = (
     "pair__query__external_id",
     "pair__document__external_id",
@@ -66,13 +70,8 @@ def stream_judgments(study: Study) -> Iterator[JudgmentRecord]:
         .order_by(*JUDGMENT_ORDER)
         .values_list(*JUDGMENT_COLUMNS)
     )
-    for query_id, doc_id, annotator, grade, dimension, clause, note, *rest in rows.iterator(
-        NARROW_ROWS
-    ):
-        relevance = UNSURE if grade is None else str(grade)
-        yield JudgmentRecord(
-            query_id, doc_id, annotator, relevance, dimension, clause, note, 0, *rest
-        )
+    for row in rows.iterator(NARROW_ROWS):
+        yield JudgmentRecord._make((*row[:LINE_AT], 0, *row[LINE_AT:]))
 
 
 def stream_final_labels(study: Study) -> Iterator[FinalLabelRecord]:

@@ -160,5 +160,5 @@ def plain_cell(value: float | datetime | None) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
+        return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat()
     return repr(value)

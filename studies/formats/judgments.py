@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import BinaryIO, TypeVar
 
 from studies.formats.fields import (
@@ -94,19 +95,27 @@ def write_judgments_csv(rows: Iterable[JudgmentRecord]) -> Iterator[str]:
     return write_csv(JUDGMENT_HEADER, (_judgment_row(row) for row in rows))
 
 
+# Few names stand in many rows, and rows of one pair follow each other.
+_few = lru_cache(maxsize=4096)
+_query_cell = _few(lambda value: require_id(value, "query id"))
+_document_cell = _few(lambda value: require_id(value, "document id"))
+_name_cell = _few(safe_cell)
+_label_cell = _few(safe_label)
+
+
 def _judgment_row(row: JudgmentRecord) -> tuple[str, ...]:
     return (
-        require_id(row.query_id, "query id"),
-        require_id(row.doc_id, "document id"),
-        safe_cell(row.query_class),
-        safe_cell(row.annotator),
-        safe_cell(row.round),
+        _query_cell(row.query_id),
+        _document_cell(row.doc_id),
+        _name_cell(row.query_class),
+        _name_cell(row.annotator),
+        _name_cell(row.round),
         plain_cell(row.rubric_version),
-        safe_label(row.relevance),
-        safe_cell(row.decided_by),
-        safe_cell(row.clause),
+        _label_cell(row.relevance),
+        _name_cell(row.decided_by),
+        _name_cell(row.clause),
         safe_cell(row.notes),
-        safe_cell(row.source),
+        _name_cell(row.source),
         plain_cell(row.active_seconds),
         plain_cell(row.judged_at),
     )

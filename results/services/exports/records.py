@@ -9,7 +9,7 @@ from results.services.exports.kinds import ExportRequest
 from results.services.exports.manifest import Manifest
 from studies.formats.jsontext import json_line
 from studies.formats.judgments import write_judgments_csv
-from studies.formats.records import JudgmentRecord
+from studies.formats.records import UNSURE, JudgmentRecord
 from studies.models import Action
 
 
@@ -20,12 +20,13 @@ def judgment_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
 
 
 def _counted(records: Iterator[JudgmentRecord], manifest: Manifest) -> Iterator[JudgmentRecord]:
-    for record in records:
-        manifest.counts["judgments"] += 1
-        manifest.counts["unsure"] += record.relevance == "unsure"
+    judgments = unsure = 0
+    for judgments, record in enumerate(records, start=1):  # noqa: B007 - their number at the end
+        unsure += record.relevance == UNSURE
         if record.rubric_version is not None:
             manifest.rubric_versions.add(record.rubric_version)
         yield record
+    manifest.counts.update(judgments=judgments, unsure=unsure)
 
 
 def describe_judgments(request: ExportRequest, manifest: Manifest) -> None:
