@@ -32,8 +32,13 @@ WHERE NOT EXISTS (
     SELECT FROM studies_query q WHERE q.study_id = %(study)s AND q.external_id = s.query_id
 )
 """
-# The planner knows nothing of a table just filled, and would nest loops over it.
-ANALYZE = sql.SQL("ANALYZE {}")
+# The planner knows nothing of a table just filled, and would nest loops over it. How many rows it
+# has decides that, not how their values are spread: a small sample does.
+ANALYZE = sql.SQL("""
+SET LOCAL default_statistics_target = 10;
+ANALYZE {};
+SET LOCAL default_statistics_target TO DEFAULT
+""")
 
 
 class Spool:
@@ -97,7 +102,7 @@ def stage_chunks(
         for chunk in chunks:
             copy.write(chunk)
     # Statistics of whole texts take as long as those of everything else together.
-    cursor.execute(sql.SQL("ANALYZE {} ({})").format(name, sql.Identifier(key)))
+    cursor.execute(ANALYZE.format(sql.SQL("{} ({})").format(name, sql.Identifier(key))))
 
 
 def draw_public_ids() -> Iterator[str]:
@@ -131,7 +136,7 @@ def materialise(cursor: CursorWrapper, table: str, query: str, values: Mapping[s
     """Keep the rows of a query in a new temporary table, as `stage` does with rows at hand."""
     execute(cursor, f"DROP TABLE IF EXISTS pg_temp.{table}", {})
     execute(cursor, f"CREATE TEMPORARY TABLE {table} ON COMMIT DROP AS {query}", values)
-    execute(cursor, f"ANALYZE {table}", {})
+    cursor.execute(ANALYZE.format(sql.Identifier(table)))
 
 
 def count_of_no_query(
