@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import connection
 
-from benchmarks.measuring import Measurement, best_of
+from benchmarks.measuring import Measurement, cost_of
 from benchmarks.scratch import make_scratch_study
 from results.services.exports import stream_export
 from studies.models import Study
@@ -30,11 +30,11 @@ COPY (
 def measure() -> Iterator[Measurement]:
     scratch = make_scratch_study(queries=QUERIES, depth=DEPTH)
     study, size = scratch.study, f"{scratch.judgments:,} judgments"
-    seconds, _ = best_of(lambda: copy_rows(study))
-    yield Measurement("  beside it: the same rows copied out, bare", size, seconds)
+    cost, _ = cost_of(lambda: copy_rows(study))
+    yield cost.measured("  beside it: the same rows copied out, bare", size)
     for kind in KINDS:
-        seconds, _ = best_of(lambda kind=kind: drain(study, kind))
-        yield Measurement(f"export: {kind}", size, seconds)
+        cost, _ = cost_of(lambda kind=kind: drain(study, kind))
+        yield cost.measured(f"export: {kind}", size)
 
 
 def drain(study: Study, kind: str) -> int:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from django.db import connection, transaction
 
-from benchmarks.measuring import Measurement, best_of
+from benchmarks.measuring import Measurement, cost_of
 from results.services.imports import import_folder
 
 QUERIES, DEPTH = 2000, 50
@@ -23,16 +23,16 @@ def measure() -> Iterator[Measurement]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_study(folder)
-        seconds, _ = best_of(lambda: copy_rows(folder))
-        yield Measurement("  beside it: the same rows read and copied, bare", size, seconds)
+        cost, _ = cost_of(lambda: copy_rows(folder))
+        yield cost.measured("  beside it: the same rows read and copied, bare", size)
         for slug in SLUGS:
             name_study(folder, slug)
-            seconds, report = best_of(lambda: import_folder(folder), repeats=1)
+            cost, report = cost_of(lambda: import_folder(folder), repeats=1)
             assert report.tally("pairs").new == QUERIES * DEPTH
-            yield Measurement(f"import: a study from its files, {slug}", size, seconds)
-        seconds, report = best_of(lambda: import_folder(folder), repeats=1)
+            yield cost.measured(f"import: a study from its files, {slug}", size)
+        cost, report = cost_of(lambda: import_folder(folder), repeats=1)
         assert report.new == 0
-        yield Measurement("import: the same again, which changes nothing", size, seconds)
+        yield cost.measured("import: the same again, which changes nothing", size)
 
 
 def write_study(folder: Path) -> None:
