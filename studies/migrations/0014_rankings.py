@@ -33,7 +33,7 @@ ORDER BY r.id, hit.rank
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studies", "0012_pair_of_study")]
+    dependencies = [("studies", "0013_pair_of_study")]
 
     operations = [
         migrations.CreateModel(

@@ -16,7 +16,7 @@ ALTER TABLE studies_document ALTER COLUMN public_id DROP DEFAULT;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studies", "0011_unblinding")]
+    dependencies = [("studies", "0012_judges_read_results")]
 
     operations = [
         migrations.AddConstraint(
