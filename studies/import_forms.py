@@ -36,8 +36,8 @@ class UploadForm(forms.Form):
     study_files = FilesField(
         label=gettext_lazy("Files of the study, or one zip of them"),
         help_text=gettext_lazy(
-            "Queries, documents, images, a pool, control pairs, rubrics: each under the name that "
-            "the documentation gives it."
+            "Queries, documents, images, a pool, control pairs, rubrics: told apart by the names "
+            "that stand below."
         ),
     )
     runs = FilesField(

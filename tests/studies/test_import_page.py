@@ -1,5 +1,8 @@
 """Import on the page: what is uploaded, what is told of it, and what comes in."""
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
@@ -48,6 +51,34 @@ def test_one_zip_is_the_same_as_its_files(help_study: Study, admin: Client) -> N
     draft = upload_and_read(admin, help_study, study_files=upload("help.zip", archive))
     assert confirm(admin, draft).state == "imported"
     assert help_study.pairs.count() == 4
+
+
+def test_what_the_page_says_of_each_file_is_taken(help_study: Study, admin: Client) -> None:
+    page = admin.get("/studies/help/import/").content.decode().split("file-names")[1]
+    told = re.findall(r"<dd><code>(.*?)</code>", page.split("</dl>")[0])
+    query, document, hit, pool_head, control_head, label_head, qrel = map(html.unescape, told)
+    labels = f"{label_head}\nq1,d1,1,eve,answerability\n"
+    draft = upload_and_read(
+        admin,
+        help_study,
+        study_files=[
+            upload("queries.jsonl", query),
+            upload("corpus.jsonl", document),
+            upload("pool.csv", f"{pool_head}\nq1,d1\n"),
+            upload("controls.csv", f"{control_head}\nq1,d1,1,answerability\n"),
+        ],
+        judgments=upload("labels.csv", labels),
+    )
+    assert (draft.state, list_reasons(draft)) == ("read", [])
+    draft = upload_and_read(
+        admin,
+        help_study,
+        study_files=[upload("queries.jsonl", query), upload("corpus.jsonl", document)],
+        runs=upload("NAME.run", hit),
+        judgments=upload("labels.qrels", qrel),
+        annotator="eve",
+    )
+    assert (draft.state, list_reasons(draft)) == ("read", [])
 
 
 def test_files_come_one_by_one(help_study: Study, admin: Client) -> None:
