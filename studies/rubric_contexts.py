@@ -52,13 +52,19 @@ class VersionLine:
     rounds: Sequence[str]
 
 
+# Kinds of rounds whose labels count, and are to be given under the newest rule.
+RENEWED = (Round.Kind.MAIN, Round.Kind.RECHECK)
+
+
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """An open round and the version it is judged under."""
+    """A round that is not closed and the version it is judged under. `is_suggested`: a new version
+    is meant for it too, unlike for one that compares people or labels under one version."""
 
     key: int
     name: str
     number: int
+    is_suggested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,7 @@ def show_rubric(member: Member, visible: Sequence[RubricVersion], number: int) -
         rubric=describe_rubric(chosen) if chosen else None,
         number=number,
         versions=[_show_version(one, with_note=may_see_all(member)) for one in visible],
-        rounds=_list_rounds(member.study) if is_admin else [],
+        rounds=list_rounds(member.study) if is_admin else [],
         may_edit=is_admin,
         draft_edition=draft.edition if draft else 0,
     )
@@ -147,10 +153,11 @@ def _show_version(version: RubricVersion, *, with_note: bool) -> VersionLine:
     )
 
 
-def _list_rounds(study: Study) -> list[RoundLine]:
-    rounds = Round.objects.filter(study=study, closed_at__isnull=True)
-    rows = rounds.order_by("position", "pk").values_list("pk", "name", "rubric_version__number")
-    return [RoundLine(*row) for row in rows]
+def list_rounds(study: Study) -> list[RoundLine]:
+    """The rounds that are not closed, those to come too."""
+    rounds = Round.objects.filter(study=study, closed_at__isnull=True).order_by("position", "pk")
+    rows = rounds.values_list("pk", "name", "rubric_version__number", "kind")
+    return [RoundLine(key, name, number, kind in RENEWED) for key, name, number, kind in rows]
 
 
 def show_diff(before: RubricVersion, after: RubricVersion) -> list[ShownChange]:

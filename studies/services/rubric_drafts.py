@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -173,11 +173,14 @@ def discard_draft(*, study: Study, edition: int, by: Member) -> None:
 
 
 @transaction.atomic
-def publish_draft(*, study: Study, note: str, edition: int, by: Member) -> RubricVersion:
+def publish_draft(
+    *, study: Study, note: str, edition: int, by: Member, rounds: Collection[str] = ()
+) -> RubricVersion:
     """Publish the draft as the study's next version, which nothing changes any more.
 
-    Rounds go on under the version they had. Raises DraftOutdated, and DraftRefused with every
-    reason that keeps it from being published.
+    The named rounds that are not closed are judged on under it, the others go on under the version
+    they had. Raises DraftOutdated, and DraftRefused with every reason that keeps it from being
+    published.
     """
     draft = lock_draft(study, edition)
     rubric, faults = check_content(study, draft.content)
@@ -188,6 +191,8 @@ def publish_draft(*, study: Study, note: str, edition: int, by: Member) -> Rubri
     noted = replace(rubric, note=note.strip().replace("\r\n", "\n"))
     version = publish_rubric(study=study, rubric=noted, user=by.user, member=by)
     draft.delete()
+    for round in study.rounds.filter(name__in=rounds, closed_at__isnull=True).order_by("pk"):
+        switch_round(round=round, version=version, by=by)
     return version
 
 

@@ -174,21 +174,22 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_role(request, slug, Role.ADMIN)
-    note = request.POST.get("note", "")
+    note, rounds = request.POST.get("note", ""), request.POST.getlist("rounds")
     try:
         version = services.publish_draft(
-            study=access.study, note=note, edition=read_edition(request.POST), by=access.member
+            study=access.study,
+            note=note,
+            edition=read_edition(request.POST),
+            by=access.member,
+            rounds=rounds,
         )
     except services.DraftRefused as refusal:
         found = get_object_or_404(RubricDraft, study=access.study)
-        return render_draft(request, access, found, note=note, refusals=refusal.faults, status=422)
+        kept: dict[str, Any] = {"note": note, "chosen": rounds, "refusals": refusal.faults}
+        return render_draft(request, access, found, status=422, **kept)
     except services.DraftOutdated:
         return refuse(request, access, say_outdated(), status=409)
-    messages.success(
-        request,
-        _("Rubric %(number)d is published. Rounds go on as they were until you switch them.")
-        % {"number": version.number},
-    )
+    messages.success(request, say_published(version))
     return redirect("rubric:page", slug)
 
 
@@ -255,6 +256,17 @@ def read_edition(data: QueryDict) -> int:
     return read_number(data.get("edition", "")) or 0
 
 
+def say_published(version: RubricVersion) -> str:
+    under_it = ", ".join(version.rounds.order_by("position", "pk").values_list("name", flat=True))
+    if not under_it:
+        text = _("Rubric %(number)d is published. Rounds go on as they were until you switch them.")
+        return text % {"number": version.number}
+    return _(
+        "Rubric %(number)d is published, and judged under from now on in: %(rounds)s. Everybody is "
+        "told what changed before their next pair."
+    ) % {"number": version.number, "rounds": under_it}
+
+
 def say_outdated() -> str:
     return _("The draft was saved, published or discarded meanwhile. Nothing was changed.")
 
@@ -277,6 +289,7 @@ def render_draft(
         "classes": list(access.study.query_classes.values_list("name", flat=True)),
         "faults": services.check_content(access.study, shown)[1],
         "requests": list_requests(access.study, shown),
+        "rounds": contexts.list_rounds(access.study),
         "has_history": find_rubric_in_force(access.study) is not None,
         **extra,
     }

@@ -50,6 +50,28 @@ def test_publishing_alone_changes_nothing_for_annotators(cast: Cast) -> None:
     assert "judgment-form" in read_forms(ana.get(JUDGE))
 
 
+def test_publishing_asks_which_rounds_are_judged_under_it_and_who_judges_there_is_told(
+    cast: Cast,
+) -> None:
+    """Untouched, the form takes main rounds along and leaves those that compare as they are."""
+    relabel = make.make_round(cast.study, "relabel", kind=Round.Kind.RELABEL, position=9)
+    ana, admin, editor = log_in(cast.ana), log_in(cast.max), "/studies/alpha/rubric/draft/"
+    judge_one(ana)
+    admin.post("/studies/alpha/rubric/start/")
+    form = read_forms(admin.get(editor))["rubric-form"]
+    post_form(admin, form, editor, do="save", **{"dimensions-0-test": "Does it answer it all?"})
+    publish = read_forms(admin.get(editor))["/studies/alpha/rubric/publish/"]
+    assert publish.choices["rounds"] == ["main", "relabel"]
+    assert post_form(admin, publish, "", note="").status_code == 422
+    assert post_form(admin, publish, "", note="Wholly.").status_code == 302
+    page = ana.get(JUDGE)
+    assert "judgment-form" not in read_forms(page)
+    assert "rubric-changed-form" in read_forms(page)
+    relabel.refresh_from_db()
+    assert relabel.rubric_version == cast.rubric
+    assert Action.objects.get(name="round.switched").data == {"round": "main", "from": 1, "to": 2}
+
+
 def test_the_change_is_told_before_the_next_pair_with_the_diff(
     cast: Cast, second: RubricVersion
 ) -> None:
@@ -152,8 +174,11 @@ def publish_and_switch(study: Study, admin: Member, round: Round) -> dict[tuple[
     for turn in range(6):
         newest = describe_rubric(study.rubric_versions.order_by("-number").first())
         draft = start_draft(study=study, rubric=newest, by=admin)
-        version = publish_draft(study=study, note=f"Turn {turn}.", edition=draft.edition, by=admin)
-        switch_round(round=round, version=version, by=admin)
+        rounds = [round.name] if turn % 2 else []
+        version = publish_draft(
+            study=study, note=f"Turn {turn}.", edition=draft.edition, by=admin, rounds=rounds
+        )
+        assert switch_round(round=round, version=version, by=admin) is not bool(rounds)
     return {}
 
 

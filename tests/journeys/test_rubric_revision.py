@@ -64,7 +64,7 @@ def test_the_way_from_a_split_to_the_account(study: Cast) -> None:
     assert judge_all(ana, procedural="2") == 0
 
     page = admin.get(ALPHA + "rubric/recheck/")
-    assert page.context["page"].labels == "12"
+    assert page.context["page"].labels == 12
     opened = post_form(admin, read_forms(page)["recheck-form"], "", change=CLAUSE)
     assert opened.status_code == 302
 
