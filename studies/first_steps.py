@@ -1,11 +1,11 @@
-"""What a study still lacks before anybody can judge in it, computed from what is there."""
+"""What a study still lacks to be judged, computed from what is there."""
 
 from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
 from studies.models import Invitation, Role, Round, RubricVersion, Study
-from studies.selectors import find_rubric_in_force
+from studies.selectors import find_rubric_in_force, is_everything_closed
 from studies.services.rubrics import same_rubric, starter_rubric
 
 
@@ -51,7 +51,9 @@ class FirstSteps:
 
 
 def find_first_steps(study: Study) -> FirstSteps | None:
-    """What is there and what is missing; None once nothing is."""
+    """What is there and what is missing; None once nothing is, or when judging is over."""
+    if is_everything_closed(study):
+        return None
     version = find_rubric_in_force(study)
     members = study.members.filter(is_active=True, is_machine=False)
     steps = FirstSteps(

@@ -1,6 +1,8 @@
-"""A fresh study's page says what is missing before anybody can judge, from what is there."""
+"""A fresh study's page says what is missing to be judged, from what is there."""
 
 import re
+
+from django.utils import timezone
 
 from studies.models import Member, Role
 from studies.services.rubrics import publish_rubric, starter_rubric
@@ -8,7 +10,7 @@ from tests import factories as make
 from tests.cast import Cast
 from tests.pages import log_in
 
-HEADING = "Before anybody can judge"
+HEADING = "What this study still lacks"
 
 
 def read_steps(admin: Member) -> list[str]:
@@ -62,8 +64,17 @@ def test_only_admins_are_told_what_is_missing(cast: Cast) -> None:
     cast.study.annotators_per_query = 9
     cast.study.save()
     assert read_steps(cast.max)
+    assert "9" in read_steps(cast.max)[2]
     assert not read_steps(cast.lia)
     assert not read_steps(cast.ana)
+
+
+def test_a_study_whose_rounds_are_over_lacks_nobody(cast: Cast) -> None:
+    cast.study.annotators_per_query = 9
+    cast.study.save()
+    cast.main.closed_at = timezone.now()
+    cast.main.save()
+    assert not read_steps(cast.max)
 
 
 def test_who_creates_no_studies_is_told_how_one_is_made(cast: Cast) -> None:
