@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from results.asked_labels import Link
 from results.diagnosis_wording import ADVICE, TAGS, VERDICTS, say
 
 Payload = Mapping[str, Any]
@@ -14,7 +15,8 @@ Payload = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class DirectionFinding:
     """How often each of two is higher in the differing labels of a class, and elsewhere. `b` is
-    empty where `a` is compared with all others; `is_against_rest` tells what p stands against."""
+    empty where `a` is compared with all others; `is_against_rest` tells what p stands against.
+    `link` asks for the pairs of the class that split between them."""
 
     a: str
     b: str
@@ -24,6 +26,7 @@ class DirectionFinding:
     rest_b_higher: int
     is_against_rest: bool
     p_value: float
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ def _read_finding(row: Payload) -> Finding:
         tag=_(TAGS[row["verdict"]]),
         evidence=[say(sentence) for sentence in sentences if sentence["code"] not in ADVICE],
         advice=[say(sentence) for sentence in sentences if sentence["code"] in ADVICE],
-        directions=[_read_direction(entry) for entry in row["direction"]],
+        directions=[_read_direction(entry, row["class"]) for entry in row["direction"]],
         citation=_read_citation(row["citation"]),
         grades=[
             GradeSplits(entry["low"], entry["high"], entry["splits"]) for entry in row["grades"]
@@ -169,7 +172,8 @@ def _read_finding(row: Payload) -> Finding:
     )
 
 
-def _read_direction(row: Payload) -> DirectionFinding:
+def _read_direction(row: Payload, query_class: str) -> DirectionFinding:
+    between = tuple(("annotator", name) for name in (row["a"], row["b"]) if name)
     return DirectionFinding(
         a=row["a"],
         b=row["b"] or "",
@@ -179,6 +183,7 @@ def _read_direction(row: Payload) -> DirectionFinding:
         rest_b_higher=row["rest_b_higher"],
         is_against_rest=row["against"] == "rest",
         p_value=row["p_value"],
+        link=(("class", query_class), *between),
     )
 
 

@@ -72,7 +72,11 @@ def test_class_shows_direction_citation_and_grades_with_n(lead: Client) -> None:
     page = read(lead, SPLITS)
     finding = page[page.index("<article") : page.index("</article>")]
     assert "ana is higher than ben in 27 of 27 splits between them here" in finding
-    assert '<td class="num">27 : 0</td> <td class="num">4 : 0</td>' in finding
+    pairs = (
+        "/studies/silent/results/splits/pairs/?class=procedural&amp;annotator=ana&amp;annotator=ben"
+    )
+    link = f'<a href="{pairs}">27 : 0</a>'
+    assert f'<td class="num">{link}</td> <td class="num">4 : 0</td>' in finding
     assert "against even odds" in finding
     assert '<th scope="row">the same reading</th><td class="num">27</td>' in finding
     assert "from 76 pairs of 19 queries" in finding
