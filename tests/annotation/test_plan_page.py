@@ -102,8 +102,11 @@ def test_impossible_plan_is_refused(cast: Cast, wrong: dict[str, str]) -> None:
 def test_plan_without_annotators_is_refused(cast: Cast) -> None:
     cast.study.members.update(roles=[])
     cast.study.members.filter(name="max").update(roles=[Role.ADMIN.value])
+    client = log_in(cast.max)
+    # It is said before anybody fills in numbers, and where people are invited.
+    assert "invite people first" in client.get(PLAN).content.decode()
     data = {"round": "main", "shared": "1", "per_query": "1"}
-    assert log_in(cast.max).post(PLAN, data).status_code == 422
+    assert client.post(PLAN, data).status_code == 422
 
 
 def test_places_in_force_are_not_taken_away(cast: Cast) -> None:

@@ -44,6 +44,8 @@ def test_a_new_study_gets_all_it_needs_from_single_files(help_study: Study, admi
     assert confirm(admin, draft).state == "imported"
     assert help_study.pairs.count() == 4
     assert help_study.rounds.get().round_queries.count() == 2
+    page = admin.get(f"/studies/help/import/{draft.public_id}/").content.decode()
+    assert 'href="/studies/help/">To the study' in page
 
 
 def test_one_zip_is_the_same_as_its_files(help_study: Study, admin: Client) -> None:
