@@ -269,8 +269,6 @@ def add_documents(
         reason = f"the document {doc_id} has another {differing} in the study"
         report.conflict("documents", file, line, reason)
     new = _write(cursor, values)
-    if new:
-        refresh_statistics(cursor, "studies_documenttext (document_id)")
     report.count("documents", read=documents.count, new=new, odd=len(conflicts))
 
 
