@@ -233,13 +233,15 @@ class PersonSpec:
 
 @dataclass(frozen=True, slots=True)
 class RoundSpec:
-    """A round; `queries` None is the whole pool, the other Nones are the study's defaults."""
+    """A round; `queries` None is the whole pool, `opens_at` None at once, the other Nones are the
+    study's defaults."""
 
     name: str
     kind: RoundKind
     queries: list[str] | None = None
     annotators_per_query: int | Literal["all"] | None = None
     rubric_version: int | None = None
+    opens_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

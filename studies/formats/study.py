@@ -143,7 +143,7 @@ def _person(text: YamlText, node: yaml.Node) -> PersonSpec:
 def _round(text: YamlText, node: yaml.Node) -> RoundSpec:
     section = Section(
         text, node, "a round",
-        ("name", "kind", "queries", "annotators_per_query", "rubric_version"),
+        ("name", "kind", "queries", "annotators_per_query", "rubric_version", "opens_at"),
     )  # fmt: skip
     return RoundSpec(
         name=section.name(),
@@ -151,6 +151,7 @@ def _round(text: YamlText, node: yaml.Node) -> RoundSpec:
         queries=_round_queries(text, section),
         annotators_per_query=_round_annotators(section),
         rubric_version=section.integer("rubric_version", low=1, high=MAX_SMALL),
+        opens_at=section.moment("opens_at"),
     )
 
 
@@ -214,5 +215,6 @@ def _round_fields(spec: RoundSpec) -> dict[str, object]:
         "queries": spec.queries,
         "annotators_per_query": spec.annotators_per_query,
         "rubric_version": spec.rubric_version,
+        "opens_at": spec.opens_at and spec.opens_at.isoformat(),
     }
     return {key: value for key, value in fields.items() if value is not None}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from datetime import MAXYEAR, UTC, datetime
 from typing import BinaryIO, TypeVar
 
 import yaml
@@ -17,6 +18,7 @@ from studies.formats.text import check_name, check_text, require_text, whole_tex
 
 MAX_YAML_BYTES = 512 * 1024
 MAX_DEPTH = 20
+A_MOMENT = "2026-05-04T09:00+02:00"
 
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,8})")
 _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029\ufeff]")
@@ -195,6 +197,23 @@ class Section:
             self.refuse(key, f"{self.what}: {key} is {raw}, not an integer from {low} to {high}")
             return None
         return int(raw)
+
+    def moment(self, key: str) -> datetime | None:
+        """A date and time in ISO 8601, of UTC where it names no zone."""
+        if key not in self.values:
+            return None
+        raw = self.text.scalar(self.values[key], f"{self.what}: {key}")
+        if raw is None:
+            return None
+        try:
+            found = datetime.fromisoformat(raw)
+        except ValueError:
+            found = None
+        # In UTC the first and last days of the calendar may lie outside of it.
+        if found is None or not 1 < found.year < MAXYEAR:
+            self.refuse(key, f"{self.what}: {key} is {raw}, not a date and time such as {A_MOMENT}")
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def boolean(self, key: str) -> bool | None:
         if key not in self.values:

@@ -1,6 +1,7 @@
 """A study comes in from its files, whole or not at all, and twice is the same as once."""
 
 import json
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -200,6 +201,12 @@ def test_an_identity_of_the_same_name_is_linked(tmp_path: Path) -> None:
     people = "people:\n  - {name: ana, roles: [annotator]}\n"
     run_import(help_study(tmp_path, study_yaml=STUDY + people))
     assert Member.objects.get(name="ana").user is not None
+
+
+def test_a_round_opens_when_study_yaml_says(tmp_path: Path) -> None:
+    rounds = "rounds:\n  - {name: main, kind: main, opens_at: 2999-05-01T09:30+02:00}\n"
+    import_study(read_study(help_study(tmp_path, study_yaml=STUDY + rounds)))
+    assert Round.objects.get().opens_at == datetime(2999, 5, 1, 7, 30, tzinfo=UTC)
 
 
 def test_classes_that_are_not_declared_are_created_and_reported(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from django.db.backends.utils import CursorWrapper
+from django.utils import timezone
 
 from studies.formats.records import RoundSpec
 from studies.models import Round, RubricVersion, Study, User
@@ -69,6 +70,7 @@ def _create_round(
         kind=spec.kind,
         rubric_version=versions[spec.rubric_version or max(versions)],
         position=position,
+        opens_at=spec.opens_at or timezone.now(),
     )
 
 

@@ -149,6 +149,7 @@ REFUSED: list[tuple[Callable[..., Any], str, str]] = [
     (read_study_file, "study: a\nconsensus: mean\n", "f:2: the study: consensus is 'mean', not one of plurality, unanimous"),
     (read_study_file, "study: a\nrounds:\n- {name: r, kind: final}\n", "f:3: a round: kind is 'final', not one of calibration, main, relabel, recheck"),
     (read_study_file, "study: a\nrounds:\n- {name: r, queries: [q 1]}\n", "f:3: a round: queries: the id holds white space (U+0020 SPACE)"),
+    (read_study_file, "study: a\nrounds:\n- {name: r, opens_at: soon}\n", "f:3: a round: opens_at is soon, not a date and time such as 2026-05-04T09:00+02:00"),
     (read_study_file, "study: a\nrounds:\n- {name: r, annotators_per_query: some}\n", "f:3: a round: annotators_per_query is some, not an integer from 1 to 1000"),
     (read_study_file, "- study\n", "f:1: the study must be a mapping of keys to values"),
     (read_study_file, "", "f: the file is empty"),

@@ -1,5 +1,6 @@
 """`study.yaml`, rubrics, and which files a folder holds."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,11 @@ people:
 rounds:
   - {name: main, kind: main}
   - {name: calibration-1, kind: calibration, queries: [q01, 01, 1e3], annotators_per_query: all}
-  - {name: again, kind: recheck, rubric_version: 2, annotators_per_query: 2}
+  - name: again
+    kind: recheck
+    rubric_version: 2
+    annotators_per_query: 2
+    opens_at: 2026-05-04 09:00
 """
 
 RUBRIC = """
@@ -83,7 +88,7 @@ def test_a_study_file_reads_with_everything_it_says() -> None:
         rounds=[
             RoundSpec("main", "main"),
             RoundSpec("calibration-1", "calibration", ["q01", "01", "1e3"], "all"),
-            RoundSpec("again", "recheck", None, 2, 2),
+            RoundSpec("again", "recheck", None, 2, 2, datetime(2026, 5, 4, 9, tzinfo=UTC)),
         ],
     )
 

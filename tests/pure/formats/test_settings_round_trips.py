@@ -1,6 +1,7 @@
 """Rubrics and settings are read back as they were written, whatever they are called."""
 
 import string
+from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +81,7 @@ rounds = st.builds(
     st.none() | st.lists(ids, min_size=1, max_size=3, unique=True),
     st.none() | st.just("all") | small,
     st.none() | small,
+    st.none() | st.datetimes(datetime(2000, 1, 1), timezones=st.just(UTC)),
 )
 people = st.builds(
     PersonSpec, names, st.lists(st.sampled_from(ROLES), min_size=1, max_size=4, unique=True)
