@@ -11,7 +11,7 @@ from results.services.columns import (
     UNSURE,
     ScopeLabels,
     build_table,
-    sort_grades,
+    keep_grades,
 )
 from results.statistics.breakdowns import (
     Context,
@@ -34,7 +34,7 @@ def measure_labels(read: ScopeLabels, resamples: int) -> Json:
     """Every number of these labels but their diagnosis. Queries are named by their keys, which
     `name_queries` turns into what readers know them by."""
     labels, vocabulary = read.labels, read.vocabulary
-    rows = sort_grades(read)
+    rows = keep_grades(read)
     table = build_table(read, rows)
     count = len(vocabulary.annotator_names)
     unsure = np.bincount(labels.annotator[labels.grade == UNSURE], minlength=count)

@@ -5,6 +5,7 @@ k is the number of grades on the scale, in the order of the scale.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,14 +23,18 @@ class GradeCounts:
     query: IntArray
     counts: IntArray
 
-    @property
+    @cached_property
     def labels(self) -> IntArray:
         """Number of labels of each pair (length P)."""
         labels: IntArray = self.counts.sum(axis=1)
         return labels
 
     def where(self, pairs: BoolArray) -> "GradeCounts":
-        return GradeCounts(self.query[pairs], self.counts[pairs])
+        """The pairs where `pairs` is true; the same counts where that is all of them."""
+        if pairs.all():
+            return self
+        rows = np.flatnonzero(pairs)
+        return GradeCounts(self.query[rows], self.counts[rows])
 
     def labelled_twice(self) -> "GradeCounts":
         """The pairs with at least two labels: those that can agree or disagree."""
@@ -101,11 +106,12 @@ def query_coincidences(grades: GradeCounts) -> FloatArray:
     queries, query_number = np.unique(twice.query, return_inverse=True)
     k = twice.counts.shape[1]
     share = 1.0 / (twice.labels - 1)
+    columns = np.ascontiguousarray(twice.counts.T)
     result = np.zeros((len(queries), k, k))
     for c in range(k):
         for d in range(c, k):
-            others = twice.counts[:, d] - (c == d)
-            weights = twice.counts[:, c] * others * share
+            others = columns[d] - (c == d)
+            weights = columns[c] * others * share
             cell = np.bincount(query_number, weights=weights, minlength=len(queries))
             result[:, c, d] = result[:, d, c] = cell
     return result
