@@ -39,6 +39,17 @@ def list_current_labels(study: Study) -> QuerySet[Judgment]:
     ).exclude(Exists(renewed))
 
 
+def has_current_labels(study: Study) -> bool:
+    """Whether people have current labels: where they have labels in those rounds at all, since of
+    those that renew each other the last one holds."""
+    return Judgment.objects.filter(
+        round__study=study,
+        round__kind__in=[Round.Kind.MAIN, Round.Kind.RECHECK],
+        is_surplus=False,
+        annotator__is_machine=False,
+    ).exists()
+
+
 def count_label_changes(rounds: QuerySet[Round]) -> int:
     """How often labels of these rounds have changed: more than before means that numbers computed
     from them then are old."""

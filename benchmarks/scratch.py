@@ -59,6 +59,11 @@ SELECT gen_random_uuid(), %(round)s, p.id,
 FROM studies_pair p, generate_series(0, 1) place
 WHERE p.study_id = %(study)s
 """
+LABEL_CHANGES = """
+INSERT INTO annotation_labelchanges (round_id, annotator_id, count)
+SELECT round_id, annotator_id, count(*) FROM annotation_judgment WHERE round_id = %(round)s
+GROUP BY 1, 2
+"""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def make_scratch_study(
     with transaction.atomic(), connection.cursor() as cursor:
         # What is written here is right by construction; checking it row by row takes minutes.
         cursor.execute("SET LOCAL session_replication_role = replica")
-        for statement in (QUERIES, ROUND_QUERIES, DOCUMENTS, PAIRS, JUDGMENTS):
+        for statement in (QUERIES, ROUND_QUERIES, DOCUMENTS, PAIRS, JUDGMENTS, LABEL_CHANGES):
             cursor.execute(statement, parameters)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

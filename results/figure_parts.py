@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from results import wording
 from results.asked_labels import UNSURE, AskedLabel, Link
 from results.findings import Diagnosis
+from results.heat import HeatRow, read_heat
 
 Bounds = tuple[float, float] | None
+
+# Twenty people are 190 twos: the overview names those that agree least.
+SHOWN_TWOS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +33,6 @@ class LabelShare:
 
 
 @dataclass(frozen=True, slots=True)
-class HeatCell:
-    """A cell of a confusion matrix; `level` is its tint, 0 for none to 9."""
-
-    count: int
-    level: int
-    agrees: bool
-    link: Link = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    grade: str
-    cells: Sequence[HeatCell]
-
-
-@dataclass(frozen=True, slots=True)
 class KappaEntry:
     """Two annotators on the pairs both labelled; `value` None goes with a `reason`."""
 
@@ -63,8 +51,13 @@ class KappaEntry:
     band: str
     reason: str
     grades: Sequence[str]
-    heat: Sequence[HeatRow]
+    confusion: Sequence[Sequence[int]]
     mark: Mark | None
+
+    @property
+    def heat(self) -> list[HeatRow]:
+        """The confusion matrix, made when it is shown: of many twos a page shows few."""
+        return read_heat(self.confusion, self.grades, (self.a, self.b))
 
     @property
     def between(self) -> Link:
@@ -298,6 +291,16 @@ class Figures:
         kappas = [entry.value for entry in self.shared_kappas if entry.value is not None]
         is_low = value is not None and value < wording.TENTATIVE
         return is_low and max(kappas, default=0.0) > wording.SUBSTANTIAL
+
+    @property
+    def twos(self) -> Sequence[KappaEntry]:
+        """Every two people, the least agreeing first, those who share nothing at the end."""
+        return [*self.shared_kappas, *(entry for entry in self.kappas if not entry.pairs)]
+
+    @property
+    def first_twos(self) -> Sequence[KappaEntry]:
+        """Those that a page which only leads on has room for."""
+        return self.twos[:SHOWN_TWOS]
 
     @property
     def is_empty(self) -> bool:

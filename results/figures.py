@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import ceil, sqrt
+from math import ceil
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,11 +20,8 @@ from results.figure_parts import (
     DirectionEntry,
     Figures,
     FinalCounts,
-    HeatCell,
-    HeatRow,
     KappaEntry,
     LabelShare,
-    Link,
     MainCause,
     Mark,
     ReadingCounts,
@@ -36,7 +33,6 @@ from results.models import Cause
 
 Payload = Mapping[str, Any]
 
-HEAT_LEVELS = 9
 # Queries to discuss that a page names; the table of the target names them all.
 SHOWN_QUERIES = 10
 
@@ -189,43 +185,9 @@ def _read_kappa(entry: Payload, grades: Sequence[str]) -> KappaEntry:
         band=wording.as_words(entry["band"]),
         reason=wording.as_words(entry.get("reason")),
         grades=grades,
-        heat=_read_heat(entry["confusion"], grades, (entry["a"], entry["b"])),
+        confusion=entry["confusion"],
         mark=place_mark(entry["nominal"], interval, 1.0),
     )
-
-
-def _read_heat(
-    confusion: Sequence[Sequence[int]], grades: Sequence[str], between: tuple[str, str]
-) -> list[HeatRow]:
-    most = max((count for row in confusion for count in row), default=0)
-    return [
-        HeatRow(
-            grade=grade,
-            cells=[
-                HeatCell(
-                    count,
-                    tint(count, most),
-                    agrees=column == place,
-                    link=_ask_for(between, grades[place], grades[column]),
-                )
-                for column, count in enumerate(row)
-            ],
-        )
-        for place, (grade, row) in enumerate(zip(grades, confusion, strict=True))
-    ]
-
-
-def _ask_for(between: tuple[str, str], first: str, second: str) -> Link:
-    """The pairs to which the first of two gave this grade and the second that, as an address asks
-    for them."""
-    gave = zip(between, (int(first), int(second)), strict=True)
-    labels = tuple(("label", AskedLabel(name, grade).written) for name, grade in gave)
-    return (*labels, ("alike", "1")) if first == second else labels
-
-
-def tint(count: int, most: int) -> int:
-    """By the root of the share, so that a few splits beside many agreements can still be seen."""
-    return ceil(HEAT_LEVELS * sqrt(count / most)) if count else 0
 
 
 def _read_class(row: Payload, axis: float) -> ClassEntry:

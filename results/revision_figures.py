@@ -7,8 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from results.dropped import MEASURES, read_bounds
-from results.figure_parts import Bounds, HeatCell, HeatRow
-from results.figures import tint
+from results.figure_parts import Bounds
+from results.heat import HeatCell, HeatRow, tint
 from results.revision_wording import name_side, say_errors, say_other_warnings
 from results.wording import as_count, as_ratio, as_share, as_words
 

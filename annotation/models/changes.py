@@ -7,7 +7,8 @@ class LabelChanges(models.Model):
     """How often the labels of one annotator in one round have changed.
 
     The sum over rounds tells whether numbers computed from them earlier are still those of the
-    labels at hand. Counted by annotator, so that no two people who judge wait for each other.
+    labels at hand. Counted by annotator, so that no two people who judge wait for each other; who
+    has no row has never had a label in the round.
     """
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="label_changes", db_index=False)

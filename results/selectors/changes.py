@@ -6,7 +6,7 @@ from django.db.models import Exists, Max, Q, QuerySet
 from annotation import usage
 from annotation.models import CarriedLabel, Judgment
 from results.models import AgreementReport
-from results.selectors.labels import select_planned_annotators
+from results.selectors.labels import HAS_HAD_LABELS, select_planned_annotators
 from results.services.scopes import Scope
 from studies.models import Round, Study
 
@@ -44,8 +44,10 @@ def find_last_carried(study: Study, scope: Scope) -> int:
     return int(list_carried_labels(study, scope).aggregate(last=Max("pk"))["last"] or 0)
 
 
+# Asked for by every page, so it looks at no label: that somebody's last one in a round is gone is a
+# change of the round's labels, and told as such.
 PLAN_STAMP = f"""
-WITH {select_planned_annotators("r.id = ANY (%(rounds)s)")}
+WITH {select_planned_annotators("r.id = ANY (%(rounds)s)", has_labels=HAS_HAD_LABELS)}
 SELECT count(*) || ':' || coalesce(sum(hashint8extended(query_id, annotators)), 0) FROM planned
 """  # noqa: S608 - put together from constants
 

@@ -45,7 +45,19 @@ current_labels AS (
 """  # noqa: S608 - put together from constants
 
 
-def select_planned_annotators(rounds: str = "r.kind = 'main'") -> str:
+# Of the member `m` in the round `r`. Whoever has never had a label there is told by the counts of
+# changes: looking for a label of theirs would read all labels there are.
+HAS_HAD_LABELS = """EXISTS (
+            SELECT FROM annotation_labelchanges c
+            WHERE c.annotator_id = m.id AND c.round_id = r.id)"""
+HAS_LABELS = f"""({HAS_HAD_LABELS} AND EXISTS (
+            SELECT FROM annotation_judgment j
+            WHERE j.annotator_id = m.id AND j.round_id = r.id AND NOT j.is_surplus))"""
+
+
+def select_planned_annotators(
+    rounds: str = "r.kind = 'main'", *, has_labels: str = HAS_LABELS
+) -> str:
     """The common table expression `planned`: how many annotators each query of `rounds` is for.
 
     "All annotators" (null) means the round's team, and never nobody: the active people who hold
@@ -60,9 +72,7 @@ team AS (
     JOIN studies_member m ON m.study_id = r.study_id
     WHERE r.study_id = %(study)s AND {rounds} AND r.closed_at IS NULL
         AND m.is_active AND NOT m.is_machine
-        AND ({IS_OF_TEAM} OR EXISTS (
-            SELECT FROM annotation_judgment j
-            WHERE j.annotator_id = m.id AND j.round_id = r.id AND NOT j.is_surplus))
+        AND ({IS_OF_TEAM} OR {has_labels})
     GROUP BY r.id
 ),
 planned AS (

@@ -23,6 +23,7 @@ UNSURE = -1
 # PostgreSQL counts microseconds from the year 2000; these are the seconds from 1970 to it.
 START_OF_TIME = 946_684_800
 
+
 # Whatever has few values is a key: a million labels come over as some hundred rows.
 def select_labels(join: str, is_blind: str) -> str:
     """The statement that packs the labels of `rounds`; both arguments are constants of the code."""

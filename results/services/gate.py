@@ -13,7 +13,7 @@ from django.db.models import Count as Number
 from django.db.models import Exists, OuterRef
 
 from annotation.models import CarriedLabel
-from annotation.usage import list_current_labels
+from annotation.usage import has_current_labels, list_current_labels
 from results.gate import Line, is_open, judge_gate, list_red, name_causes
 from results.gate_facts import (
     ClassFacts,
@@ -253,7 +253,7 @@ def collect_facts(study: Study) -> Facts:
     return Facts(
         measured=tell_freshness(study, release),
         diagnosed=_tell_report(report),
-        is_judged=list_current_labels(study).filter(annotator__is_machine=False).exists(),
+        is_judged=has_current_labels(study),
         queries_judged=counted["counts"].get("queries_exported", 0),
         classes=_read_classes(study, counted, contested),
         rounds=[_read_calibration(round) for round in list_last_calibrations(study)],
@@ -348,7 +348,9 @@ def read_rubric_facts(study: Study) -> RubricFacts:
         return RubricFacts(None)
     carried = CarriedLabel.objects.filter(judgment=OuterRef("pk"), rubric_version=version)
     of_people = list_current_labels(study).filter(annotator__is_machine=False)
-    others = of_people.exclude(rubric_version=version)
+    # By their keys, which are few and have an index: "not this version" reads every label.
+    versions = study.rubric_versions.exclude(pk=version.pk).values_list("pk", flat=True)
+    others = of_people.filter(rubric_version__in=list(versions))
     open_rounds = study.rounds.filter(kind__in=ROUNDS_OF_LABELS, closed_at__isnull=True)
     by_carried = dict(
         others.annotate(is_carried=Exists(carried))

@@ -29,7 +29,7 @@ SET LOCAL parallel_tuple_cost = 0
 
 
 def expect_packing() -> None:
-    """Have the server plan for few groups of packed rows, to the end of the caller's transaction."""
+    """Have the server plan for few groups of packed rows, to the end of this transaction."""
     with connection.cursor() as cursor:
         cursor.execute(HASH_THE_GROUPS)
 

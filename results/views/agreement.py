@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -29,6 +30,8 @@ from results.target_forms import TargetForm
 from studies.access import StudyAccess
 from studies.http import HtmxRequest
 
+# Each has a row in two tables and a confusion matrix of its own.
+TWOS_PER_PAGE = 20
 AGREEMENT_TABLES = ("targets", "over-time", "class-agreement", "rubric-versions")
 
 
@@ -98,6 +101,8 @@ def render_agreement(
     context = {
         "page": page,
         "form": form,
+        "twos": page.figures
+        and Paginator(page.figures.twos, TWOS_PER_PAGE).get_page(request.GET.get("page")),
         "matrix": page.figures and make_matrix(page.figures),
         "paradox": page.figures and find_paradox(page.figures),
     }

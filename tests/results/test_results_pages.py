@@ -107,6 +107,26 @@ def test_overview_shows_kappa_with_chance_and_confusion(cast: Cast, lead: Client
     )
 
 
+def test_of_many_twos_the_overview_names_ten_and_agreement_leafs_through_all(
+    cast: Cast, lead: Client
+) -> None:
+    label_cast(cast)
+    for number in range(5):
+        identity = make.make_member(cast.study, f"name{number}", with_account=False)
+        label(cast.main, identity, cast.pairs[:2], [0, 1])
+    run_agreement(cast.study, scope=Scope())
+
+    def count_twos(url: str) -> tuple[int, int]:
+        page = read(lead, url)
+        kappas = page[page.index('<table class="kappas') :].partition("</table>")[0]
+        return kappas.count("<tr>") - 1, page.count('<table class="heat">')
+
+    assert count_twos(URL) == (10, 3)
+    assert count_twos(f"{URL}agreement/") == (20, 20)
+    assert count_twos(f"{URL}agreement/?page=2") == (1, 1)
+    assert 'rel="next" href="?page=2"' in read(lead, f"{URL}agreement/")
+
+
 def test_alpha_card_is_green_from_080(cast: Cast, lead: Client) -> None:
     report = compute(cast)
     for value, is_green in ((0.80, True), (0.7999, False)):
