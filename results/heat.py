@@ -48,11 +48,12 @@ def read_heat(
 
 
 def _ask_for(between: tuple[str, str], first: str, second: str) -> Link:
-    """The pairs to which the first of two gave this grade and the second that, as an address asks
-    for them."""
+    """The pairs of these two to which the first gave this grade and the second that, as an address
+    asks for them."""
     gave = zip(between, (int(first), int(second)), strict=True)
     labels = tuple(("label", AskedLabel(name, grade).written) for name, grade in gave)
-    return (*labels, ("alike", "1")) if first == second else labels
+    asked = (*(("annotator", name) for name in between), *labels)
+    return (*asked, ("alike", "1")) if first == second else asked
 
 
 def tint(count: int, most: int) -> int:

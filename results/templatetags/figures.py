@@ -25,6 +25,8 @@ def with_query(query: str, added: Iterable[tuple[str, str]]) -> str:
     """The query of an address, "" or begun by "?", with further names and values, in the place of
     what it says under the same names."""
     further = list(added or ())
+    if not query:
+        return f"?{urlencode(further)}" if further else ""
     names = {name for name, _ in further}
     kept = [one for one in parse_qsl(query.lstrip("?")) if one[0] not in names]
     return f"?{urlencode([*kept, *further])}" if kept or further else ""
