@@ -62,8 +62,8 @@ def select_planned_annotators(
 
     "All annotators" (null) means the round's team, and never nobody: the active people who hold
     the role, or who have a label in the round, like the names of an import. How many they were
-    when a round was closed is kept in it. `rounds` is a condition on the round `r`, a constant of
-    the code.
+    when a round was closed is kept in it. `rounds` is a condition on the round `r`, `has_labels`
+    one on the member `m` in it, both constants of the code.
     """
     return f"""
 team AS (
