@@ -211,6 +211,13 @@ def test_who_still_judges_settles_nothing_yet(cast: Cast) -> None:
     page = client.get(ADJUDICATE)
     assert "You are still judging" in page.content.decode()
     assert cast.pairs[0].query.text not in page.content.decode()
+    assert not cast.uma.unblindings.exists()
+    # Once nobody has a place left, the page opens, and a place that becomes free is not blind.
+    for round_query in cast.main.round_queries.all():
+        for slot, annotator in enumerate((cast.ana, cast.ben), start=1):
+            make.make_claim(round_query, annotator, slot=slot, state="finished")
+    assert cast.pairs[0].query.text in client.get(ADJUDICATE).content.decode()
+    assert cast.uma.unblindings.get().round == cast.main
 
 
 def test_agreed_pairs_and_pairs_of_others_studies_have_no_page(cast: Cast) -> None:
