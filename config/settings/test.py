@@ -3,8 +3,9 @@
 import tempfile
 from pathlib import Path
 
+from config.settings import base
 from config.settings.base import *  # noqa: F403 - settings that stand on those of base
-from config.settings.base import DATABASES, env
+from config.settings.base import env
 
 SECRET_KEY = "only-for-tests-" + "0" * 40
 DEMO_ALLOWED = True
@@ -19,7 +20,14 @@ AXES_ENABLED = env.read_bool("DISSENSUS_TEST_AXES", False)
 
 # A pool outlives the connection that a test closes, and then blocks dropping the test database.
 # Between two tests with transactions of their own all tables are emptied, the log among them.
-for _database in DATABASES.values():
-    _options = {k: v for k, v in _database["OPTIONS"].items() if k != "pool"}
-    _options["options"] = f"{_options.get('options', '')} -c dissensus.may_empty_tables=on".strip()
-    _database["OPTIONS"] = _options
+MAY_EMPTY_TABLES = "-c dissensus.may_empty_tables=on"
+DATABASES = {
+    _alias: _database
+    | {
+        "OPTIONS": {
+            **{name: value for name, value in _database["OPTIONS"].items() if name != "pool"},
+            "options": f"{_database['OPTIONS'].get('options', '')} {MAY_EMPTY_TABLES}".strip(),
+        }
+    }
+    for _alias, _database in base.DATABASES.items()
+}
