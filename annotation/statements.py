@@ -112,14 +112,15 @@ LEFT JOIN annotation_claim c
     ON c.round_query_id = %(round_query)s AND c.annotator_id = %(annotator)s
 """
 
-# Passing over what others have locked, or waiting for it.
+# Passing over what others have locked, or waiting for it. The round is locked first, as by who
+# writes a label in it: whoever closes it or puts it off at this moment is waited for, and seen.
 LOCK_ROUND_QUERY = f"""
 SELECT {ROUND_QUERY.of("rq")}, {ROUND.of("r")}, {QUERY_NAME.of("q")}
 FROM studies_roundquery rq
 JOIN studies_round r ON r.id = rq.round_id
 JOIN studies_query q ON q.id = rq.query_id
 WHERE rq.id = %(round_query)s
-FOR UPDATE OF rq
+FOR SHARE OF r FOR UPDATE OF rq
 """
 LOCK_FREE_ROUND_QUERY = f"{LOCK_ROUND_QUERY.rstrip()} SKIP LOCKED"
 

@@ -53,7 +53,7 @@ def try_to_claim(
 ) -> Claim | None:
     with transaction.atomic():
         round_query = lock_round_query(round_query_id, annotator.study, skip_locked=skip_locked)
-        if round_query is None:
+        if round_query is None or not round_query.round.is_open:
             return None
         if not is_within_quota(round_query, annotator):
             return None

@@ -21,8 +21,9 @@ def set_opening(*, round: Round, opens_at: datetime | None, by: Member) -> bool:
     """Let the round open at that time; at once for None and for a time that has passed.
 
     Until then nothing of it is offered to anybody. A round that is open already can be put off
-    while nobody has begun it. Waits for the labels that are being written at this moment. Returns
-    whether anything changed, to the minute. Raises RoundClosed and RoundBegun.
+    while nobody has begun it. Waits for the labels that are being written and the places that are
+    being taken at this moment. Returns whether anything changed, to the minute. Raises RoundClosed
+    and RoundBegun.
     """
     locked = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
     if locked.closed_at is not None:

@@ -66,7 +66,8 @@ def settle_pair(
     Raises Dimension.DoesNotExist or Clause.DoesNotExist for names the rubric version has not, and
     RubricRefused where the draft has not the proposal's dimension.
     """
-    Pair.objects.select_for_update(of=("self",)).get(pk=pair.pk)
+    # Without its key: labels of the pair are written meanwhile.
+    Pair.objects.select_for_update(of=("self",), no_key=True).get(pk=pair.pk)
     current = get_final_label(pair)
     if Action.objects.filter(key=key).exists():
         is_same = current is not None and as_decision(current) == decision

@@ -293,7 +293,9 @@ def switch_round(*, round: Round, version: RubricVersion, by: Member) -> bool:
     that were given. Returns whether anything changed. Raises RubricRefused for a closed round, a
     draft, and a version of another study.
     """
-    locked = Round.objects.select_for_update().select_related("rubric_version").get(pk=round.pk)
+    # The round alone: labels that others write meanwhile point to the version.
+    rounds = Round.objects.select_for_update(of=("self",), no_key=True)
+    locked = rounds.select_related("rubric_version").get(pk=round.pk)
     if locked.closed_at is not None:
         raise RubricRefused(_("The round is closed: nothing is judged in it any more."))
     if version.study_id != locked.study_id or version.published_at is None:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Event
 from time import monotonic, sleep
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Judgment
 from annotation.screens import show_own_label
+from annotation.services.claims import claim_next_query
 from annotation.services.judgments import (
     Label,
     Outcome,
@@ -18,6 +20,7 @@ from annotation.services.judgments import (
     revise_judgment,
     undo_judgment,
 )
+from annotation.services.openings import RoundBegun, set_opening
 from annotation.services.queue import next_pair
 from annotation.tokens import ShownPair, read_token
 from studies.models import Action, Member, Role, Round
@@ -52,6 +55,41 @@ def test_closing_once_closes_and_twice_changes_nothing() -> None:
     assert sorted(answers) == [False] * 7 + [True]
     assert Round.objects.get().closed_at is not None
     assert Action.objects.get(name="round.closed").data == {"round": "main"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_begun_first", [True, False])
+def test_a_round_is_begun_or_put_off_and_never_both(is_begun_first: bool) -> None:
+    """Whoever comes second waits for the first, and is told."""
+    study = make_race(queries=1, pairs=1, clients=1)
+    main, client = study.rounds.get(), study.members.get()
+    admin = make.make_member(study, "max", Role.ADMIN)
+    is_first_in = Event()
+
+    def begin() -> str:
+        return "begun" if claim_next_query(round=main, annotator=client) else "nothing to begin"
+
+    def put_off() -> str:
+        try:
+            set_opening(round=main, opens_at=timezone.now() + timedelta(days=1), by=admin)
+        except RoundBegun:
+            return "begun"
+        return "put off"
+
+    def come_first(work: Callable[[], str]) -> str:
+        with transaction.atomic():
+            answer = work()
+            is_first_in.set()
+            sleep(0.3)
+        return answer
+
+    def come_second(work: Callable[[], str]) -> str:
+        is_first_in.wait()
+        return work()
+
+    first, second = (begin, put_off) if is_begun_first else (put_off, begin)
+    answers = run_together([lambda: come_first(first), lambda: come_second(second)])
+    assert answers == (["begun"] * 2 if is_begun_first else ["put off", "nothing to begin"])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
 from annotation.models import Judgment
@@ -197,3 +198,22 @@ def test_every_label_names_the_version_shown_while_an_admin_publishes_and_switch
     assert len(shown) == CLIENTS * 6
     assert study.rubric_versions.count() == 7
     assert len(set(shown.values())) > 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publishing_for_two_rounds_waits_for_no_label_that_waits_for_it() -> None:
+    """Who switches one round holds nothing that a label of another round needs."""
+    study, admin, main = make_crowd()
+    later = make.make_round(study, "later", position=1, rubric_version=main.rubric_version)
+    version, annotator = make.make_rubric(study), study.members.get(name="client0")
+    pair = study.pairs.first()
+
+    def label() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+            make.make_judgment(later, pair, annotator, 1)
+
+    with transaction.atomic():
+        assert switch_round(round=main, version=version, by=admin)
+        run_together([label])
+    assert Judgment.objects.get().round == later

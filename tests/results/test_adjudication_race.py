@@ -5,6 +5,7 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import Count
 
 from results.adjudication.tokens import read_token
@@ -74,3 +75,27 @@ def test_one_pair_is_held_by_one_of_many() -> None:
     members = [make.make_member(cast.study, f"judge{n}", Role.ADJUDICATOR) for n in range(8)]
     taken = run_together([partial(take_lease, cast.pairs[0].pk, member) for member in members])
     assert sum(taken) == 1
+
+
+def test_a_label_of_a_pair_waits_for_nobody_who_settles_it() -> None:
+    cast = make_cast()
+    contest(cast)
+
+    def label() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+            make.make_judgment(cast.main, cast.pairs[0], cast.uma, 1)
+
+    with transaction.atomic():
+        decision = Decision(grade=1, reason="So.", decided_by="recency")
+        settled = settle_pair(
+            pair=cast.pairs[0],
+            member=cast.ada,
+            rubric_version=cast.rubric,
+            decision=decision,
+            shown="",
+            key=uuid.uuid4(),
+        )
+        run_together([label])
+    assert settled.kind == "recorded"
+    assert cast.uma.judgments.count() == 1
