@@ -1,7 +1,5 @@
 """The judging form. Grades and dimensions are those of the rubric version that was shown."""
 
-from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -12,7 +10,6 @@ from annotation.services.judgments import Label
 from annotation.tokens import BadToken, ShownPair, read_token
 
 NOTE_LIMIT = 5000
-AWAY_DIGITS = 12  # milliseconds: about thirty years
 
 
 class TokenField(forms.CharField):
@@ -23,31 +20,6 @@ class TokenField(forms.CharField):
             return read_token(super().clean(value))
         except BadToken as error:
             raise forms.ValidationError(str(error)) from error
-
-
-class AwayField(forms.Field):
-    """Cleans to a timedelta. What is no number of milliseconds, whatever it is, counts as nothing:
-    no label is refused for its time."""
-
-    def clean(self, value: Any) -> timedelta:
-        said = str(value or "")
-        is_number = said.isascii() and said.isdigit() and len(said) <= AWAY_DIGITS
-        return timedelta(milliseconds=int(said) if is_number else 0)
-
-
-class ShownForm(forms.Form):
-    """What was shown, and the form's one-time key: checked before anything else."""
-
-    token = TokenField()
-    key = forms.UUIDField()
-    away = AwayField()
-
-    def clean(self) -> dict[str, Any]:
-        """Put the time away with what was shown."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if "token" in cleaned:
-            cleaned["token"] = replace(cleaned["token"], reported_away=cleaned["away"])
-        return cleaned
 
 
 class JudgmentForm(forms.Form):

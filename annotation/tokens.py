@@ -6,7 +6,8 @@ secret; it holds nothing that a judge may not know.
 """
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.core import signing
@@ -15,6 +16,7 @@ from django.utils import timezone
 SALT = "annotation.shown-pair"
 # Time beyond this between showing a pair and recording its label counts as away.
 ACTIVE_LIMIT = timedelta(minutes=5)
+AWAY_DIGITS = 12  # milliseconds: about thirty years
 
 
 class BadToken(ValueError):
@@ -65,6 +67,36 @@ def measure_time(shown_at: datetime, reported_away: timedelta = timedelta()) -> 
     away = min(max(reported_away, timedelta()), elapsed)
     active = min(elapsed - away, ACTIVE_LIMIT)
     return active.total_seconds(), (elapsed - active).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """What a form was shown with, and its one-time key."""
+
+    shown: ShownPair
+    key: uuid.UUID
+
+
+def read_slip(data: Mapping[str, str], *, annotator_id: int) -> Slip:
+    """The slip of a submitted form, with the time that its browser says it was away.
+
+    Raises BadToken where it was not made by this installation, or not for this annotator.
+    """
+    shown = read_token(data.get("token", ""))
+    try:
+        key = uuid.UUID(data.get("key", ""))
+    except ValueError as error:
+        raise BadToken("This form has lost its key.") from error
+    if shown.annotator_id != annotator_id:
+        raise BadToken("This form was made for somebody else.")
+    return Slip(replace(shown, reported_away=read_away(data.get("away", ""))), key)
+
+
+def read_away(said: str) -> timedelta:
+    """What is no number of milliseconds, whatever it is, counts as nothing: no label is refused
+    for its time."""
+    is_number = said.isascii() and said.isdigit() and len(said) <= AWAY_DIGITS
+    return timedelta(milliseconds=int(said) if is_number else 0)
 
 
 def read_annotator(token: str) -> int:

@@ -38,10 +38,10 @@ def claim_next_query(*, round: Round, annotator: Member) -> Claim | None:
     transaction of its own: two annotators with opposite orders never wait for each other.
     """
     for is_last_try in (False, True):
-        pairs = list_open_queries(round=round, annotator=annotator, count_anew=is_last_try)
-        allowed = list_allowed(round=round, annotator=annotator, pairs=pairs)
+        offered = list_open_queries(round=round, annotator=annotator, count_anew=is_last_try)
+        allowed = list_allowed(round=round, annotator=annotator, offered=offered)
         for key in allowed.keys:
-            others = max(allowed.pairs - pairs[key], 0)
+            others = max(allowed.pairs - offered.sizes[key], 0)
             claim = try_to_claim(key, annotator, others, skip_locked=not is_last_try)
             if claim is not None:
                 return claim

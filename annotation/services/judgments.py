@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db import transaction
@@ -49,6 +49,15 @@ class Label:
     @property
     def is_unsure(self) -> bool:
         return self.grade is None
+
+    def list_values(self) -> dict[str, Any]:
+        """The values by name, as the log holds them."""
+        return {
+            "grade": self.grade,
+            "decided_by": self.decided_by,
+            "clause": self.clause,
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ def revise_judgment(
         return Outcome("outdated", judgment)
     if not is_open or judgment.round_id != shown.round_id:
         return Outcome("closed", judgment)
-    before = asdict(as_label(judgment))
+    before = as_label(judgment).list_values()
     active, away = shown.measure_time()
     set_label(judgment, label)
     judgment.revised_at = timezone.now()
@@ -314,7 +323,7 @@ def describe_state(judgment: Judgment) -> str:
 def describe_event(judgment: Judgment) -> dict[str, Any]:
     """What the log says of a label: enough to replay it without other tables."""
     pair = judgment.pair
-    return asdict(as_label(judgment)) | {
+    return as_label(judgment).list_values() | {
         "query_id": pair.query.external_id,
         "doc_id": pair.document.external_id,
         "round": judgment.round.name,

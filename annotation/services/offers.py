@@ -1,6 +1,7 @@
 """What an annotator could take next in a round, in their own order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
@@ -16,21 +17,37 @@ PAIR_COUNTS_KEPT = 60  # seconds
 ORDERS_KEPT = 60 * 60  # seconds
 
 
-def list_open_queries(
-    *, round: Round, annotator: Member, count_anew: bool = False
-) -> dict[int, int]:
-    """The queries of the round that the annotator could take now, in this annotator's order: key
-    in the round -> number of pairs. Where single pairs are given to single people, only theirs."""
+@dataclass(frozen=True, slots=True)
+class OpenQueries:
+    """The queries of a round that an annotator could take now, in their order.
+
+    `order` holds the keys in the round of all its queries and `sizes` their numbers of pairs;
+    `taken` are those that cannot be taken. Read as far as needed: a round has many.
+    """
+
+    order: Sequence[int]
+    sizes: Mapping[int, int]
+    taken: frozenset[int]
+
+    def __iter__(self) -> Iterator[int]:
+        return (key for key in self.order if key in self.sizes and key not in self.taken)
+
+    def count_pairs(self) -> int:
+        sizes = self.sizes
+        return sum(sizes.values()) - sum(sizes[key] for key in self.taken if key in sizes)
+
+
+def list_open_queries(*, round: Round, annotator: Member, count_anew: bool = False) -> OpenQueries:
+    """The queries of the round that the annotator could take now. Where single pairs are given to
+    single people, only theirs."""
     if is_assigned(round):
-        pairs = count_assigned_pairs(round, annotator)
+        sizes = count_assigned_pairs(round, annotator)
     else:
-        pairs = count_pairs_of_queries(round, anew=count_anew)
-    keys = read_value(
+        sizes = count_pairs_of_queries(round, anew=count_anew)
+    taken = read_value(
         statements.TAKEN_QUERIES, round=round.pk, annotator=annotator.pk, now=timezone.now()
     )
-    taken = set(keys)
-    order = get_order(round, annotator)
-    return {key: pairs[key] for key in order if key not in taken and key in pairs}
+    return OpenQueries(get_order(round, annotator), sizes, frozenset(taken))
 
 
 def get_order(round: Round, annotator: Member) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ quota set by hand is never exceeded. A fair share gives way for a query that nob
 below their share could take, so that the last places of a round do not stay empty.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation import statements
 from annotation.models import Claim
-from annotation.services.offers import read_value
+from annotation.services.offers import OpenQueries, read_value
 from studies.models import Member, Quota, Round, RoundQuery
 from studies.rows import prepared_cursor
 
@@ -24,26 +24,27 @@ class Allowed:
     """`keys` of round queries may be tried, in this order; `pairs` is how many pairs the
     annotator can expect to judge of them, as far as the quota goes."""
 
-    keys: list[int]
+    keys: Iterable[int]
     pairs: int
 
 
-def list_allowed(*, round: Round, annotator: Member, pairs: Mapping[int, int]) -> Allowed:
-    """Of open round queries (key -> number of pairs), those within the annotator's quota."""
+def list_allowed(*, round: Round, annotator: Member, offered: OpenQueries) -> Allowed:
+    """Of the queries offered, those within the annotator's quota."""
     quota = read_quota(statements.QUOTA, round.pk, annotator)
     if quota is None:
-        return Allowed(list(pairs), sum(pairs.values()))
+        return Allowed(offered, offered.count_pairs())
     shared = set(
         RoundQuery.objects.filter(round=round, annotators__isnull=True).values_list("pk", flat=True)
     )
-    split = [key for key in pairs if key not in shared]
+    keys, sizes = list(offered), offered.sizes
+    split = [key for key in keys if key not in shared]
     left = count_allowance(quota)
     if left > 0:
         expected = shared.union(split[:left])
-        return Allowed(list(pairs), sum(pairs[key] for key in pairs if key in expected))
+        return Allowed(keys, sum(sizes[key] for key in keys if key in expected))
     remains = shared | list_left_over(quota, split)
-    keys = [key for key in pairs if key in remains]
-    return Allowed(keys, sum(pairs[key] for key in keys))
+    keys = [key for key in keys if key in remains]
+    return Allowed(keys, sum(sizes[key] for key in keys))
 
 
 def is_within_quota(round_query: RoundQuery, annotator: Member) -> bool:

@@ -14,14 +14,14 @@ from django_htmx.http import HttpResponseClientRedirect
 from annotation import screens
 from annotation.access import get_annotator, get_held_pair
 from annotation.contexts import JudgeContext, NothingToJudge, RubricChanged
-from annotation.forms import JudgmentForm, ProblemForm, ShownForm
+from annotation.forms import JudgmentForm, ProblemForm
 from annotation.kept_forms import find_unconfirmed, keeps_typed
 from annotation.models import Judgment, ProblemReport
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import Outcome, record_judgment, undo_judgment
 from annotation.services.reports import report_problem as record_problem
 from annotation.services.rubric_notices import confirm_version_read
-from annotation.tokens import ShownPair, read_annotator
+from annotation.tokens import BadToken, ShownPair, read_annotator, read_slip
 from studies.http import HtmxRequest
 from studies.models import Member, Pair
 from studies.numbers import read_number
@@ -49,10 +49,11 @@ def judge(request: HtmxRequest, slug: str) -> HttpResponse:
 
 def take_submission(request: HtmxRequest, annotator: Member) -> HttpResponse:
     """Validate and record one label, then lead on to the next pair."""
-    slip = ShownForm(request.POST)
-    if not slip.is_valid() or slip.cleaned_data["token"].annotator_id != annotator.pk:
+    try:
+        slip = read_slip(request.POST, annotator_id=annotator.pk)
+    except BadToken:
         return refuse(request, annotator, _("This form was not made for you. Nothing changed."))
-    shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
+    shown, key = slip.shown, slip.key
     form = JudgmentForm(request.POST, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
     if not form.is_valid() or find_unconfirmed(request):
         return show_errors(request, annotator, shown, key, form)

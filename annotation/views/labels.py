@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import screens, selectors
 from annotation.access import get_annotator, get_own_label
 from annotation.contexts import JudgeContext
-from annotation.forms import JudgmentForm, ShownForm
+from annotation.forms import JudgmentForm
 from annotation.kept_forms import find_unconfirmed, keeps_typed
 from annotation.models import Judgment
 from annotation.rubric_sheet import get_rubric_sheet
 from annotation.services.judgments import revise_judgment
-from annotation.tokens import read_annotator
+from annotation.tokens import BadToken, read_annotator, read_slip
 from studies.models import Member
 
 LABELS_PER_PAGE = 50
@@ -47,10 +47,11 @@ def revise(request: HttpRequest, slug: str, judgment_id: uuid.UUID) -> HttpRespo
 
 
 def take_revision(request: HttpRequest, annotator: Member, judgment: Judgment) -> HttpResponse:
-    slip = ShownForm(request.POST)
-    if not slip.is_valid() or slip.cleaned_data["token"].annotator_id != annotator.pk:
+    try:
+        slip = read_slip(request.POST, annotator_id=annotator.pk)
+    except BadToken:
         return outdated(request, annotator, judgment)
-    shown, key = slip.cleaned_data["token"], slip.cleaned_data["key"]
+    shown, key = slip.shown, slip.key
     if shown.judgment_id != str(judgment.public_id):
         return outdated(request, annotator, judgment)
     form = JudgmentForm(request.POST, rubric=get_rubric_sheet(shown.rubric_version_id, ""))
