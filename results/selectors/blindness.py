@@ -77,13 +77,17 @@ def find_blinding_rounds(member: Member, shown: Collection[Round]) -> list[str]:
 
 
 def list_blind_rounds(member: Member, shown: Collection[Round]) -> list[Round]:
-    """The open rounds of which these rounds' results tell, that this member has so far judged
-    blind and that could give them pairs: where pairs go to single people, those with some of
-    theirs, also before they open."""
+    """The rounds of which these rounds' results tell, that are not closed, that this member has so
+    far judged blind and that could give them pairs: where pairs go to single people, those with
+    some of theirs. Rounds to come count where they hold pairs of theirs already, or queries that
+    others have labelled, as by an import."""
     given = RoundAssignment.objects.filter(round=OuterRef("pk"))
     to_member = Exists(given.filter(annotator=member))
+    told = Judgment.objects.filter(
+        round__in=shown, pair__query__round_queries__round=OuterRef("pk")
+    ).exclude(annotator=member)
     opened = _select_touched(member, shown).filter(
-        to_member | (~Exists(given) & Q(opens_at__lte=timezone.now())),
+        to_member | (~Exists(given) & (Q(opens_at__lte=timezone.now()) | Exists(told))),
         ~Exists(Unblinding.objects.filter(round=OuterRef("pk"), member=member)),
         closed_at__isnull=True,
     )

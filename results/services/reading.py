@@ -34,8 +34,8 @@ def find_current_rounds(access: StudyAccess) -> Collection[Round]:
 
 def record_reading(access: StudyAccess, rounds: Collection[Round]) -> None:
     """Mark that an annotator who is shown these rounds' results judges some rounds no longer blind:
-    open ones that could still give them pairs, now (the study lets them read) or once a place is
-    freed. Nothing is written where nobody else has labelled, nor a second time."""
+    those that could still give them pairs, now (the study lets them read), once a place is freed,
+    or once they open. Nothing is written where nobody else has labelled, nor a second time."""
     if not access.member.has_role(Role.ANNOTATOR):
         return
     opened = list_blind_rounds(access.member, rounds)

@@ -381,6 +381,19 @@ def test_who_reads_once_no_place_is_left_judges_no_longer_blind(cast: Cast) -> N
     assert "You are still judging" in read(client)
 
 
+def test_who_reads_imported_labels_of_a_round_to_come_judges_it_no_longer_blind(
+    cast: Cast,
+) -> None:
+    """Not so where nobody has labelled what is to come."""
+    compute(cast)
+    cast.main.opens_at = timezone.now() + timedelta(days=1)
+    cast.main.save()
+    new = make.make_round(cast.study, "new", position=1, opens_at=cast.main.opens_at)
+    make.make_pair(make.make_query(cast.study, "q9", rounds=[new]))
+    assert "People split most" in read(log_in(cast.uma))
+    assert [one.round for one in cast.uma.unblindings.all()] == [cast.main]
+
+
 def test_a_study_may_let_people_read_while_they_judge_and_marks_them(cast: Cast) -> None:
     compute(cast)
     client, settings = log_in(cast.uma), "/studies/alpha/settings/"
