@@ -177,6 +177,7 @@ class OwnLabel:
     query: str
     document_title: str
     grade: str
+    grade_name: str
     is_unsure: bool
     decided_by: str
     clause: str

@@ -219,12 +219,14 @@ def tell_recorded(judgment: Judgment | None, *, grade_left: str = "") -> str:
 
 
 def list_own_label(judgment: Judgment) -> OwnLabel:
+    """A label of `selectors.list_own_labels` as the list shows it."""
     label = as_label(judgment)
     return OwnLabel(
         judgment_id=str(judgment.public_id),
         query=judgment.pair.query.text,
         document_title=title_of(judgment.pair.document),
         grade="" if label.grade is None else str(label.grade),
+        grade_name=judgment.grade_name or "",  # type: ignore[attr-defined]  # annotated by its query
         is_unsure=label.is_unsure,
         decided_by=label.decided_by,
         clause=label.clause,

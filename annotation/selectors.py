@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 
-from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.assigned import leave_out_judged_anew
@@ -12,7 +12,7 @@ from annotation.holds import has_ended
 from annotation.models import Claim, Judgment, RoundAssignment
 from annotation.services.claims import LASTING_HOLD
 from annotation.services.quotas import count_allowance
-from studies.models import Member, Pair, Quota
+from studies.models import Grade, Member, Pair, Quota
 from studies.selectors import list_open_rounds
 
 
@@ -74,13 +74,17 @@ def has_judged_own_share(annotator: Member) -> bool:
 
 
 def list_own_labels(annotator: Member) -> QuerySet[Judgment]:
-    """The annotator's labels, latest first, with what the list of them shows. Those of pairs
-    that they are to judge anew, blind, come back once the round of that is closed."""
+    """The annotator's labels, latest first, with what the list of them shows: a grade by the name
+    (`grade_name`) that it has in the label's own version, for a later one may have retired it.
+    Those of pairs that they are to judge anew, blind, come back once the round of that is closed.
+    """
+    given = Grade.objects.filter(rubric_version=OuterRef("rubric_version"), value=OuterRef("grade"))
     return (
         leave_out_judged_anew(Judgment.objects.filter(annotator=annotator))
         .select_related(
             "pair__query", "pair__document", "round", "rubric_version", "decided_by", "clause"
         )
+        .annotate(grade_name=Subquery(given.values("name")))
         .order_by("-pk")
     )
 

@@ -30,7 +30,7 @@ class LoadRow:
 
 @dataclass(frozen=True, slots=True)
 class RecheckPage:
-    """Counts as texts, but for those by which a sentence is chosen.
+    """`pace` is the time that a pair takes, as a text like `time`.
 
     `can_open` is false where no pair would be given back, `can_carry` where no label would be
     carried forward even if those were kept whose annotator cannot judge.
@@ -42,11 +42,11 @@ class RecheckPage:
     changes: Sequence[ChangeRow]
     load: Sequence[LoadRow]
     labels: int
-    pairs: str
+    pairs: int
     time: str
-    seconds: str
+    pace: str
     untouched: int
-    kept: str
+    kept: int
     examples: int
     not_asked: int
     given_back: int
@@ -72,11 +72,11 @@ def show_recheck(
         changes=[_show_row(one, chosen) for one in found.by_change.values()],
         load=_show_load(study, found),
         labels=len(found.back),
-        pairs=as_count(found.pairs),
+        pairs=found.pairs,
         time=as_duration(found.hours * 3600),
-        seconds=as_count(round(found.seconds_per_pair)),
+        pace=as_duration(found.seconds_per_pair),
         untouched=len(found.untouched),
-        kept=as_count(len(found.kept)),
+        kept=len(found.kept),
         examples=found.examples,
         not_asked=len(found.not_asked),
         given_back=found.given_back,

@@ -17,7 +17,12 @@ from annotation.services.openings import find_begun
 from results.contexts import Link, list_tabs
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
-from results.selectors.calibration import list_reports, list_rounds, list_waiting_scopes
+from results.selectors.calibration import (
+    list_outdated,
+    list_reports,
+    list_rounds,
+    list_waiting_scopes,
+)
 from results.selectors.reports import COMPUTE_AGREEMENT
 from results.services.reading import record_reading
 from results.services.scopes import Scope
@@ -41,8 +46,9 @@ class Figure:
 @dataclass(frozen=True, slots=True)
 class RoundFigures:
     """A round and, once it is closed and computed, its numbers. `state` is open, planned,
-    computing, missing (closed, without numbers) or ready; `held` counts the queries that somebody
-    has begun and not finished; `may_be_timed` while when it opens can still be said."""
+    computing, missing (closed, without numbers), old (the labels have changed since) or ready;
+    `held` counts the queries that somebody has begun and not finished; `may_be_timed` while when
+    it opens can still be said."""
 
     name: str
     kind: str
@@ -86,6 +92,7 @@ class SelfRow:
     expected: float | None
     kappa: Figure
     band: str
+    is_old: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +137,14 @@ class RoundsPage:
 
     @property
     def is_missing(self) -> bool:
-        """Whether numbers of a closed round are still to be asked for."""
-        return any(one.state == "missing" for one in (*self.rounds, *self.relabels))
+        """Whether numbers of a closed round are still to be asked for, or to be asked for anew."""
+        return any(one.state in {"missing", "old"} for one in (*self.rounds, *self.relabels))
+
+    @property
+    def relabels_without_numbers(self) -> Sequence[RoundFigures]:
+        """Relabel rounds of which no numbers are shown, or which are being computed anew."""
+        shown = {row.round for row in self.selves}
+        return [one for one in self.relabels if one.name not in shown or one.state == "computing"]
 
 
 def show_rounds(
@@ -151,8 +164,13 @@ def show_rounds(
     reports = {} if hidden_by else list_reports(study, found)
     record_reading(access, [one for one in found if one.name in reports])
     waiting = list_waiting_scopes(study, COMPUTE_AGREEMENT)
+    old = list_outdated(study, {one: reports[one.name] for one in found if one.name in reports})
     shown = {
-        kind: [show_round(one, reports.get(one.name), waiting) for one in found if one.kind == kind]
+        kind: [
+            show_round(one, reports.get(one.name), waiting, is_old=one.name in old)
+            for one in found
+            if one.kind == kind
+        ]
         for kind in COMPARED
     }
     pace = measure_pace(count_labels(study).values())
@@ -165,7 +183,7 @@ def show_rounds(
         kappas=list_kappas(shown[Round.Kind.CALIBRATION]),
         relabels=shown[Round.Kind.RELABEL],
         selves=[
-            read_self(one.name, row)
+            read_self(one.name, row, is_old=one.name in old)
             for one in shown[Round.Kind.RELABEL]
             if one.name in reports
             for row in reports[one.name].payload["self_agreement"]
@@ -199,7 +217,9 @@ def list_open_rounds(every: Sequence[Round], held: Mapping[int, int]) -> list[Ro
     ]
 
 
-def show_round(round: Round, report: AgreementReport | None, waiting: set[str]) -> RoundFigures:
+def show_round(
+    round: Round, report: AgreementReport | None, waiting: set[str], *, is_old: bool = False
+) -> RoundFigures:
     frame: dict[str, Any] = {
         "name": round.name,
         "kind": round.get_kind_display(),
@@ -210,14 +230,14 @@ def show_round(round: Round, report: AgreementReport | None, waiting: set[str]) 
     }
     if round.closed_at is None:
         return RoundFigures(**frame, state="open" if round.is_open else "planned")
+    is_asked = Scope(round=round.name).key in waiting
     if report is None:
-        is_asked = Scope(round=round.name).key in waiting
         return RoundFigures(**frame, state="computing" if is_asked else "missing")
     payload = report.payload
     pairs, splits = payload["pairs_labelled_twice"], payload["splits"]
     return RoundFigures(
         **frame,
-        state="ready",
+        state=("computing" if is_asked else "old") if is_old else "ready",
         pairs=pairs,
         splits=splits,
         rate=Figure(splits / pairs if pairs else None, read_bounds(payload["splits_interval95"])),
@@ -244,7 +264,7 @@ def list_kappas(rounds: Sequence[RoundFigures]) -> list[KappaRow]:
     return [KappaRow(*pair, [(one.kappas or {}).get(pair) for one in rounds]) for pair in both]
 
 
-def read_self(round_name: str, row: Mapping[str, Any]) -> SelfRow:
+def read_self(round_name: str, row: Mapping[str, Any], *, is_old: bool) -> SelfRow:
     return SelfRow(
         round=round_name,
         name=row["name"],
@@ -253,6 +273,7 @@ def read_self(round_name: str, row: Mapping[str, Any]) -> SelfRow:
         expected=row["expected"],
         kappa=read_figure(row, "kappa"),
         band=as_words(row["band"]),
+        is_old=is_old,
     )
 
 

@@ -4,7 +4,7 @@ A page asks for the study together with the roles it is meant for. A stranger, a
 without one of the roles, get the same 404 as an address that does not exist.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.http import Http404, HttpRequest
 
@@ -22,9 +22,13 @@ WHERE s.slug = %s AND m.user_id = %s AND m.is_active
 
 @dataclass(frozen=True, slots=True)
 class StudyAccess:
+    """Who asks for which study. `not_blind_in` is filled where others' labels are shown: names of
+    rounds, not closed yet, that they judge no longer blind, which the page then tells them."""
+
     study: Study
     member: Member
     user: User
+    not_blind_in: list[str] = field(default_factory=list)
 
 
 def get_user(request: HttpRequest) -> User:

@@ -65,7 +65,7 @@ class UploadForm(forms.Form):
         queryset=Round.objects.none(),
         required=False,
         to_field_name="name",
-        empty_label=gettext_lazy("the newest main round"),
+        empty_label=gettext_lazy("the newest main round that is open"),
         label=gettext_lazy("Into the round"),
     )
     machine = forms.BooleanField(

@@ -94,6 +94,12 @@ def list_blind_rounds(member: Member, shown: Collection[Round]) -> list[Round]:
     return list(opened.order_by("position", "pk"))
 
 
+def list_unblinded_rounds(member: Member) -> list[str]:
+    """Names of the rounds, not closed yet, that this annotator judges no longer blind."""
+    unblinded = Round.objects.filter(unblindings__member=member, closed_at__isnull=True)
+    return list(unblinded.order_by("position", "pk").values_list("name", flat=True))
+
+
 def has_labels_of_others(member: Member, rounds: Collection[Round]) -> bool:
     """Whether anybody but this member has a label in one of the rounds."""
     labels = Judgment.objects.filter(annotator=OuterRef("pk"), round__in=[r.pk for r in rounds])

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q, Sum
 
-from annotation.models import Judgment
+from annotation.models import CarriedLabel, Judgment, LabelChanges
 from results.models import AgreementReport, CalibrationNote
 from results.selectors.reports import REPORT_FORMAT
 from results.services.scopes import Scope
@@ -49,6 +49,35 @@ def list_reports(study: Study, rounds: Collection[Round]) -> dict[str, Agreement
         closed[report.scope].name: report
         for report in found
         if (closed_at := closed[report.scope].closed_at) and report.computed_at >= closed_at
+    }
+
+
+def list_outdated(study: Study, reports: Mapping[Round, AgreementReport]) -> set[str]:
+    """Names of the relabel rounds among these whose numbers are older than what they rest on: a
+    label of the round or a current one, against which they are held, is another by now, or more
+    are carried to the round's version."""
+    relabels = {one: found for one, found in reports.items() if one.kind == Round.Kind.RELABEL}
+    if not relabels:
+        return set()
+    changes = dict(
+        LabelChanges.objects.filter(round__study=study)
+        .order_by()
+        .values_list("round")
+        .annotate(Sum("count"))
+    )
+    carried = dict(
+        CarriedLabel.objects.filter(rubric_version__study=study)
+        .order_by()
+        .values_list("rubric_version")
+        .annotate(Max("pk"))
+    )
+    current = study.rounds.filter(kind__in=[Round.Kind.MAIN, Round.Kind.RECHECK])
+    current_changes = sum(changes.get(key, 0) for key in current.values_list("pk", flat=True))
+    return {
+        one.name
+        for one, report in relabels.items()
+        if current_changes + changes.get(one.pk, 0) > report.label_changes
+        or carried.get(one.rubric_version_id, 0) > report.payload["carried"]
     }
 
 

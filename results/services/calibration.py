@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from results.models import CalibrationNote
-from results.selectors.calibration import list_reports, list_rounds
+from results.selectors.calibration import list_outdated, list_reports, list_rounds
 from results.services import reports
 from results.services.scopes import Scope
 from studies.models import Member, Pair, Round, Study, User
@@ -30,11 +30,12 @@ def open_comparison(*, round: Round, by: Member) -> None:
 
 def request_missing_numbers(study: Study, *, user: User) -> None:
     """Ask for the numbers of every closed calibration and relabel round that has none of after
-    its close."""
+    its close, or only some that are older than the labels they rest on."""
     rounds = list_rounds(study, Round.Kind.CALIBRATION, Round.Kind.RELABEL)
     known = list_reports(study, rounds)
+    old = list_outdated(study, {one: known[one.name] for one in rounds if one.name in known})
     for round in rounds:
-        if round.closed_at is not None and round.name not in known:
+        if round.closed_at is not None and (round.name not in known or round.name in old):
             reports.refresh(study, scope=Scope(round=round.name), user=user)
 
 

@@ -9,6 +9,7 @@ from results.selectors.blindness import (
     find_blinding_rounds,
     has_labels_of_others,
     list_blind_rounds,
+    list_unblinded_rounds,
 )
 from results.services.scopes import Scope, find_rounds
 from studies.access import StudyAccess
@@ -35,9 +36,11 @@ def find_current_rounds(access: StudyAccess) -> Collection[Round]:
 def record_reading(access: StudyAccess, rounds: Collection[Round]) -> None:
     """Mark that an annotator who is shown these rounds' results judges some rounds no longer blind:
     those that could still give them pairs, now (the study lets them read), once a place is freed,
-    or once they open. Nothing is written where nobody else has labelled, nor a second time."""
+    or once they open. Nothing is written where nobody else has labelled, nor a second time. The
+    page tells of such rounds by `access.not_blind_in`."""
     if not access.member.has_role(Role.ANNOTATOR):
         return
     opened = list_blind_rounds(access.member, rounds)
     if opened and has_labels_of_others(access.member, rounds):
         record_unblinding(access.member, opened, user=access.user, by="results")
+    access.not_blind_in[:] = list_unblinded_rounds(access.member)

@@ -189,6 +189,20 @@ def test_the_round_can_be_named_and_must_exist(cast: Cast, tmp_path: Path) -> No
     assert Judgment.objects.get().round == later
 
 
+def test_labels_go_to_a_main_round_that_is_open_rather_than_to_one_to_come(
+    cast: Cast, tmp_path: Path
+) -> None:
+    later = make.make_round(
+        cast.study, "main-2", position=9, opens_at=timezone.now() + timedelta(days=9)
+    )
+    RoundQuery.objects.create(round=later, query=cast.pairs[0].query)
+    run_import(cast, write(tmp_path, f"{HEADER}q1,q1-d1,1,cara,,,\n"))
+    assert Judgment.objects.get().round == cast.main
+    close(cast)
+    run_import(cast, write(tmp_path, f"{HEADER}q1,q1-d2,1,cara,,,\n"))
+    assert Judgment.objects.latest("pk").round == later
+
+
 def test_pairs_outside_of_the_pool_join_it_on_request(cast: Cast, tmp_path: Path) -> None:
     path = write(tmp_path, f"{HEADER}q1,q2-d1,1,cara,,,\nq1,elsewhere,0,cara,,,\n")
     assert refusals(cast, path, extend_pool=True)[0] == (

@@ -258,12 +258,22 @@ def test_changes_that_are_not_chosen_keep_their_labels_and_say_so(
     admin = log_in(cast.max)
     data = {"to": "3", "chosen": "1", "change": "clause:recency:dated"}
     page = admin.get(RECHECK, data).context["page"]
-    assert (page.labels, page.kept, page.untouched) == (6, "6", 6)
+    assert (page.labels, page.kept, page.untouched) == (6, 6, 6)
     admin.post(RECHECK + "open/", data)
     assert set(RoundAssignment.objects.values_list("pair", flat=True)) == {
         pair.pk for pair in cast.pairs[3:6]
     }
     assert CarriedLabel.objects.filter(why="kept").count() == 6
+
+
+def test_one_label_and_a_quick_pace_are_told_in_the_singular(
+    cast: Cast, second: RubricVersion
+) -> None:
+    Judgment.objects.exclude(annotator=cast.ana, pair=cast.pairs[0]).delete()
+    Judgment.objects.update(active_seconds=1)
+    page = " ".join(log_in(cast.max).get(RECHECK, {"to": "2"}).content.decode().split())
+    assert "1 label would go back to who gave it: about 1 s of judging, at 1 s a pair." in page
+    assert "That is 1 pair. 0 labels are touched by no change." in page
 
 
 def test_labels_whose_annotator_cannot_judge_are_counted_not_carried(

@@ -370,7 +370,7 @@ def test_who_reads_once_no_place_is_left_judges_no_longer_blind(cast: Cast) -> N
     assert not cast.uma.unblindings.exists()
     compute(cast)
     for url in (URL, f"{URL}splits/pairs/"):
-        read(client, url)
+        assert "You judge no longer blind" in read(client, url)
     assert [one.round for one in cast.uma.unblindings.all()] == [cast.main]
     logged = Action.objects.get(name="member.unblinded")
     assert logged.user == cast.uma.user
@@ -379,6 +379,7 @@ def test_who_reads_once_no_place_is_left_judges_no_longer_blind(cast: Cast) -> N
     label(cast.main, cast.uma, cast.pairs[:1], [2])
     assert run_agreement(cast.study, scope=Scope()).payload["not_blind"] == 1
     assert "You are still judging" in read(client)
+    assert "You judge no longer blind" not in read(log_in(cast.lia))
 
 
 def test_who_reads_imported_labels_of_a_round_to_come_judges_it_no_longer_blind(
@@ -399,10 +400,13 @@ def test_a_study_may_let_people_read_while_they_judge_and_marks_them(cast: Cast)
     client, settings = log_in(cast.uma), "/studies/alpha/settings/"
     assert "You are still judging" in read(client)
     assert not cast.uma.unblindings.exists()
+    assert "You judge no longer blind" not in read(client)
     client.post(settings, fill_in_settings(client, settings, judges_read_results="on"))
     changed = Action.objects.get(name="study.changed").data
     assert changed["judges_read_results"] == {"before": False, "now": True}
-    assert "People split most" in read(client)
+    page = read(client)
+    assert "People split most" in page
+    assert "You judge no longer blind" in page
     assert cast.uma.unblindings.get().round == cast.main
     cast.study.refresh_from_db()
     label(cast.main, cast.uma, cast.pairs[:1], [2])

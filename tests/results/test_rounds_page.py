@@ -11,9 +11,11 @@ from django.utils import timezone
 import results.tasks  # noqa: F401 - registers the work of this room's jobs
 from annotation.models import CarriedLabel, Judgment, RoundAssignment
 from annotation.services.calibrations import plan_calibration
+from annotation.services.claims import count_label_changes
 from annotation.services.queue import next_pair
 from annotation.services.relabels import plan_relabel
 from results.markdown import render_payload
+from results.services import reports
 from results.services.agreement import compute_agreement
 from results.services.calibration import open_comparison
 from results.services.scopes import Scope
@@ -218,6 +220,28 @@ def test_self_agreement_is_told_with_kappa_and_n(cast: Cast, admin: Client) -> N
     assert (row.name, row.pairs) == ("ana", 9)
     assert row.observed == pytest.approx(7 / 9)
     assert row.kappa.value == pytest.approx((7 / 9 - row.expected) / (1 - row.expected))
+
+
+def test_self_agreement_is_old_once_a_label_it_was_held_against_is_another(
+    cast: Cast, admin: Client
+) -> None:
+    relabel = relabelled(cast)
+    close_round(round=relabel, user=None)
+    reports.run_agreement(cast.study, scope=Scope(round=relabel.name))
+    page = admin.get(ROUNDS).context["page"]
+    assert ([row.is_old for row in page.selves], page.is_missing) == ([False], False)
+    revised = Judgment.objects.get(round=cast.main, annotator=cast.ana, pair=cast.pairs[0])
+    count_label_changes({(cast.main.pk, cast.ana.pk): 1})
+    Judgment.objects.filter(pk=revised.pk).update(grade=(revised.grade + 1) % 3)
+    told = admin.get(ROUNDS)
+    assert "labels have changed since" in told.content.decode()
+    admin.post(ROUNDS + "compute/")
+    assert [one.name for one in admin.get(ROUNDS).context["page"].relabels_without_numbers] == [
+        relabel.name
+    ]
+    run_jobs()
+    (row,) = admin.get(ROUNDS).context["page"].selves
+    assert (row.is_old, row.observed) == (False, pytest.approx(8 / 9))
 
 
 def test_relabel_labels_feed_self_agreement_only(cast: Cast) -> None:

@@ -1,11 +1,15 @@
 """Writing a rubric: read, drafted, uploaded, published, compared, switched to."""
 
+import csv
 import re
 from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -13,7 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from results.models import FinalLabel
+from results.services.reports import run_agreement
+from results.services.scopes import Scope
 from studies.models import Action, RubricDraft
+from studies.services.rounds import close_round
 from studies.services.rubric_drafts import find_conflicts
 from studies.services.rubric_usage import UsedParts
 from studies.services.rubrics import describe_rubric
@@ -225,13 +232,30 @@ def test_a_final_label_is_not_left_without_its_grade_or_dimension(
     assert publish(admin).status_code == 302
 
 
-def test_a_grade_that_rechecks_have_renewed_can_be_retired(cast: Cast, admin: Client) -> None:
+def test_a_grade_that_rechecks_have_renewed_can_be_retired_and_is_readable_on_old_labels(
+    cast: Cast, admin: Client, tmp_path: Path
+) -> None:
     recheck = make.make_round(cast.study, "recheck", kind="recheck", position=1)
     make.make_judgment(cast.main, cast.pairs[0], cast.ana, 2)
-    make.make_judgment(recheck, cast.pairs[0], cast.ana, 1)
+    make.make_judgment(cast.main, cast.pairs[0], cast.ben, 1)
+    for annotator in (cast.ana, cast.ben):
+        make.make_judgment(recheck, cast.pairs[0], annotator, 1)
     begin(admin)
     save(admin, "remove:grades-2")
     assert publish(admin).status_code == 302
+    for round in (cast.main, recheck):
+        close_round(round=round, user=None)
+    assert "answers" in log_in(cast.ana).get("/studies/alpha/labels/").content.decode()
+    pairs = admin.get("/studies/alpha/results/splits/pairs/?round=main").content.decode()
+    assert '<span class="num grade">2</span> <span dir="auto">answers</span>' in pairs
+    assert "answers" in admin.get(f"{RUBRIC}1/").content.decode()
+    report = run_agreement(cast.study, scope=Scope(round="main")).payload
+    assert {"value": 2, "name": "answers"} in report["grades"]
+    path = tmp_path / "labels.csv"
+    call_command("export", "alpha", "judgments", "-o", path, stdout=StringIO())
+    assert [row["relevance"] for row in csv.DictReader(path.read_text().splitlines())].count(
+        "2"
+    ) == 1
 
 
 def test_an_outdated_tab_overwrites_nothing_and_keeps_what_was_typed(

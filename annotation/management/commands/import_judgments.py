@@ -28,7 +28,7 @@ class Command(BaseCommand):
             "--round",
             type=read_text,
             metavar="NAME",
-            help="into which round (default: the newest main round)",
+            help="into which round (default: the newest main round that is open)",
         )
         parser.add_argument(
             "--machine", action="store_true", help="the annotators are machines and fill no place"

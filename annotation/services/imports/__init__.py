@@ -157,14 +157,16 @@ def _stage_labels(
 
 
 def _default_round(study: Study, report: ImportReport, file: str) -> str:
-    """The newest main round that is open, else the newest main round."""
+    """The newest main round that is open; where none is, the newest that is still to open, else
+    the newest. The labels in hand are of what is judged by now, not of what is planned."""
     main = study.rounds.filter(kind=Round.Kind.MAIN)
-    newest = main.filter(closed_at=None).order_by("-position", "-pk").first()
-    newest = newest or main.order_by("-position", "-pk").first()
-    if newest is None:
+    rounds = sorted(
+        main, key=lambda round: (round.is_open, not round.closed_at, round.position, round.pk)
+    )
+    if not rounds:
         report.refuse("judgments", file, None, "the study has no main round; name one: --round")
         raise ImportRefused(report)
-    return newest.name
+    return rounds[-1].name
 
 
 def _add_identities(

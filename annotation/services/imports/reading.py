@@ -24,8 +24,8 @@ class JudgmentOptions:
     """How a file of labels is to be understood.
 
     `annotator` is whose the labels are where the file names nobody, `round_name` their round
-    (default: the study's main round). With `keep_source` labels that the file says were given
-    in the app stay such; only a study that moves as a whole asks for it.
+    (default: the newest main round that is open). With `keep_source` labels that the file says
+    were given in the app stay such; only a study that moves as a whole asks for it.
     """
 
     annotator: str | None = None
