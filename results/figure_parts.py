@@ -110,6 +110,11 @@ class ClassEntry:
     tag: str
     link: Link
 
+    @property
+    def rest_link(self) -> Link:
+        """The splits outside of the class."""
+        return (*self.link, ("elsewhere", "1")) if self.link else ()
+
 
 @dataclass(frozen=True, slots=True)
 class DimensionEntry:
@@ -121,6 +126,11 @@ class DimensionEntry:
     @property
     def link(self) -> Link:
         return (("dimension", self.name),)
+
+    @property
+    def cited(self) -> Link:
+        """The pairs with a label that cites it, split or not."""
+        return AskedLabel(dimension=self.name).link
 
 
 @dataclass(frozen=True, slots=True)

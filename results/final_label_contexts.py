@@ -73,6 +73,7 @@ class Select:
 class KindCount:
     """So many contested pairs of one kind, by how far they are."""
 
+    kind: str
     label: str
     open: int
     waiting: int
@@ -219,7 +220,7 @@ def count_kinds(counts: Sequence[Count]) -> Sequence[KindCount]:
     for count in counts:
         by_kind[count.kind, count.state] += count.pairs
     rows = [
-        KindCount(str(label), *(by_kind[kind, state] for state in STATES))
+        KindCount(kind, str(label), *(by_kind[kind, state] for state in STATES))
         for kind, label in KINDS.items()
     ]
     contested = len(CONTESTED)

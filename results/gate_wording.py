@@ -32,15 +32,15 @@ SENTENCES = {
     "measured_before": COMPUTE_ANEW,
     "not_diagnosed": COMPUTE,
     "diagnosed_before": COMPUTE_ANEW,
-    "enough": _("%(class)s: %(judged)s judged of %(needed)s needed."),
-    "too_few": _("%(class)s: %(judged)s judged of %(needed)s needed."),
+    "enough": _("%(class)s: %(judged)s judged and decided of %(needed)s needed."),
+    "too_few": _("%(class)s: %(judged)s judged and decided of %(needed)s needed."),
     "enough_in_all": _(
         "No class is of high risk or names a number of queries, so the whole study counts: "
-        "%(judged)s judged of %(needed)s needed."
+        "%(judged)s judged and decided of %(needed)s needed."
     ),
     "too_few_in_all": _(
         "No class is of high risk or names a number of queries, so the whole study counts: "
-        "%(judged)s judged of %(needed)s needed."
+        "%(judged)s judged and decided of %(needed)s needed."
     ),
     "no_high_risk": _("No class is marked as high risk."),
     "nothing_judged": _("Nothing is judged yet."),

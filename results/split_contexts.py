@@ -16,6 +16,8 @@ from results.asked_labels import GRADE, UNSURE, AskedLabel
 from results.contexts import Link, list_scopes, list_tabs, write_query
 from results.selectors.split_pairs import (
     ASKED_LABELS,
+    CITES,
+    Cites,
     SplitGroup,
     SplitLabel,
     SplitPair,
@@ -91,6 +93,7 @@ class PairsPage:
     more_groups: int = 0
     sections: Sequence[Section] = ()
     page: Page[Any] | None = None
+    labels_asked: int | None = None
 
     @property
     def total(self) -> int:
@@ -114,6 +117,8 @@ class PairsPage:
             "high": self.wanted.high,
             "from": self.wanted.since and self.wanted.since.isoformat(),
             "to": self.wanted.until and self.wanted.until.isoformat(),
+            "elsewhere": "1" if self.wanted.elsewhere else None,
+            "cites": self.wanted.cites,
             "alike": "1" if self.wanted.alike else None,
             "all": "1" if self.wanted.every else None,
         }
@@ -130,15 +135,29 @@ class PairsPage:
             "high": _("highest grade %(value)s"),
             "from": _("last label from %(value)s"),
             "to": _("last label to %(value)s"),
+            "elsewhere": _("outside of this class"),
             "alike": _("labelled alike"),
             "all": _("split or not"),
         }
         told = [names[name] % {"value": value} for name, value in self.further if name in names]
+        if self.wanted.cites:
+            told.append(say_kind(self.wanted.cites))
         return ", ".join([*told, *map(say_label, self.wanted.labels)])
 
     @property
     def is_narrow(self) -> bool:
         return self.wanted != Wanted()
+
+
+def say_kind(cites: Cites) -> str:
+    """What the labels of a split cite, in words."""
+    kinds: dict[Cites, str] = {
+        "different_dimension": _("citing different dimensions"),
+        "different_reading": _("citing one dimension, different readings"),
+        "same_reading": _("citing the same reading"),
+        "unknown": _("what they cite is unknown"),
+    }
+    return kinds[cites]
 
 
 def say_label(label: AskedLabel) -> str:
@@ -184,7 +203,17 @@ def show_pairs(access: StudyAccess, scope: Scope, query: QueryDict) -> PairsPage
         more_groups=max(len(entries) - SHOWN_GROUPS, 0),
         sections=list(make_sections(pairs, entries, page.number)),
         page=page,
+        labels_asked=count_asked(groups) if asks_of_anybody(wanted) else None,
     )
+
+
+def asks_of_anybody(wanted: Wanted) -> bool:
+    """Whether pairs with one label are asked for, whoever gave it: a pair may have several."""
+    return len(wanted.labels) == 1 and wanted.labels[0].by is None
+
+
+def count_asked(groups: Sequence[SplitGroup]) -> int:
+    return sum(group.asked for group in groups)
 
 
 def list_choices(study: Study) -> Choices:
@@ -217,6 +246,7 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
     query_class = query.get("class") or None
     dimensions = list(filter(None, query.getlist("dimension")))[:2]
     labels = _read_labels(query.getlist("label"))
+    cites = _find_cites(query.get("cites", ""))
     annotators = tuple(dict.fromkeys(filter(None, query.getlist("annotator"))))
     known = (
         query_class is None or query_class in choices.classes,
@@ -233,6 +263,8 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
         annotators,
         first,
         other_dimension=other,
+        elsewhere=query_class is not None and query.get("elsewhere") == "1",
+        cites=cites,
         query=query.get("query") or None,
         low=_read_grade(query.get("low", "")),
         high=_read_grade(query.get("high", "")),
@@ -242,6 +274,12 @@ def choose(query: QueryDict, choices: Choices) -> Wanted:
         every=query.get("all") == "1",
         labels=labels,
     )
+
+
+def _find_cites(text: str) -> Cites | None:
+    if text and text not in CITES:
+        raise Http404("Splits do not cite like that.")
+    return next((kind for kind in CITES if kind == text), None)
 
 
 def _read_labels(written: Sequence[str]) -> tuple[AskedLabel, ...]:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from django.db import connection
 
@@ -23,21 +23,36 @@ EXCERPT = 900
 
 ASKED_LABELS = 2
 
+Cites = Literal["different_dimension", "different_reading", "same_reading", "unknown"]
+CITES: tuple[Cites, ...] = get_args(Cites)
 
-def _ask(number: int) -> str:
+
+def _match(number: int) -> str:
     """Whether the label `l`, decided by `d`, is the one that is asked for."""
     by, grade, cited = (f"%({name}_{number})s::text" for name in ("by", "grade", "cited"))
-    return f"""bool_or(({by} IS NULL OR l.name = {by})
+    return f"""({by} IS NULL OR l.name = {by})
             AND ({grade} IS NULL OR coalesce(l.grade::text, 'unsure') = {grade})
-            AND ({cited} IS NULL OR l.grade IS NOT NULL AND coalesce(d.name, '') = {cited}))"""
+            AND ({cited} IS NULL OR l.grade IS NOT NULL AND coalesce(d.name, '') = {cited})"""
 
+
+# What the labels of a pair with a grade cite, as `results.statistics.splits.split_kinds` has it. A
+# name is the same in every version of a rubric.
+KIND = """CASE
+    WHEN min(d.name COLLATE "C") FILTER (WHERE l.grade IS NOT NULL)
+        <> max(d.name COLLATE "C") FILTER (WHERE l.grade IS NOT NULL) THEN 'different_dimension'
+    WHEN bool_or(d.name IS NULL) FILTER (WHERE l.grade IS NOT NULL) THEN 'unknown'
+    WHEN min(coalesce(k.name, '') COLLATE "C") FILTER (WHERE l.grade IS NOT NULL)
+        <> max(coalesce(k.name, '') COLLATE "C") FILTER (WHERE l.grade IS NOT NULL)
+        THEN 'different_reading'
+    ELSE 'same_reading' END"""
 
 # Of one annotator's labels on one pair that of the round named last counts. For the current labels
 # the outcomes kept beside them tell which pairs can have split at all.
 SPLITS = f"""
 WITH label AS (
     SELECT DISTINCT ON (j.pair_id, j.annotator_id)
-        j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id, j.judged_at
+        j.id, j.pair_id, j.annotator_id, m.name, j.grade, j.decided_by_id, j.clause_id,
+        j.judged_at
     FROM annotation_judgment j
     JOIN unnest(%(rounds)s::bigint[]) WITH ORDINALITY AS r (id, place) ON r.id = j.round_id
     JOIN studies_member m ON m.id = j.annotator_id AND NOT m.is_machine
@@ -46,7 +61,8 @@ WITH label AS (
     JOIN studies_query q ON q.id = p.query_id
     LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
     WHERE NOT j.is_surplus
-        AND (%(query_class)s::text IS NULL OR c.name = %(query_class)s)
+        AND (%(query_class)s::text IS NULL
+            OR (c.name IS NOT DISTINCT FROM %(query_class)s) <> %(elsewhere)s)
         AND (%(query)s::text IS NULL OR q.external_id = %(query)s)
         AND (%(annotators)s::text[] IS NULL OR m.name = ANY (%(annotators)s::text[]))
         AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
@@ -84,10 +100,12 @@ split AS (
         array_agg(l.name ORDER BY l.name) FILTER (
             WHERE l.grade IS NOT DISTINCT FROM s.high) AS highest,
         array_agg(l.name ORDER BY l.name) FILTER (
-            WHERE l.grade IS NOT DISTINCT FROM s.low) AS lowest
+            WHERE l.grade IS NOT DISTINCT FROM s.low) AS lowest,
+        count(*) FILTER (WHERE {_match(0)}) AS asked
     FROM spread s
     JOIN label l USING (pair_id)
     LEFT JOIN studies_dimension d ON d.id = l.decided_by_id
+    LEFT JOIN studies_clause k ON k.id = l.clause_id
     GROUP BY s.pair_id, s.low, s.high
     HAVING (%(dimension)s::text IS NULL OR bool_or(d.name = %(dimension)s))
         AND (%(annotator)s::text IS NULL
@@ -97,13 +115,14 @@ split AS (
                 <> max(l.grade) FILTER (WHERE d.name = %(other_dimension)s)
             OR max(l.grade) FILTER (WHERE d.name = %(dimension)s)
                 <> min(l.grade) FILTER (WHERE d.name = %(other_dimension)s))
-        AND {" AND ".join(map(_ask, range(ASKED_LABELS)))}
+        AND (%(cites)s::text IS NULL OR {KIND} = %(cites)s)
+        AND {" AND ".join(f"bool_or({_match(number)})" for number in range(ASKED_LABELS))}
 )
 """  # noqa: S608 - put together from constants
 
 GROUPS = f"""
 {SPLITS}
-SELECT low, high, highest, lowest, count(*) AS size
+SELECT low, high, highest, lowest, count(*) AS size, sum(asked)::int
 FROM split
 GROUP BY low, high, highest, lowest
 ORDER BY size DESC, high - low DESC, low, highest, lowest
@@ -164,6 +183,8 @@ class Wanted:
 
     With two or more `annotators` only their labels are looked at, so the splits are those among
     them; with one, the splits are those of the pairs that this one labelled.
+    With `elsewhere` they are those outside of `query_class`, queries without a class among them.
+    `cites` asks for splits whose labels cite so, a kind of `Cites`.
     `dimension` asks for splits in which at least one label cites it, `other_dimension` for
     another label that cites that, or the same, and differs; `labels`, two at most, for labels that
     the pair has; `low` and `high` for the lowest and the highest grade, `query`
@@ -185,18 +206,21 @@ class Wanted:
     alike: bool = False
     every: bool = False
     labels: tuple[AskedLabel, ...] = ()
+    elsewhere: bool = False
+    cites: Cites | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SplitGroup:
     """Pairs that split alike: between the same grades, the same people at either end. The grades
-    are None where all are unsure."""
+    are None where all are unsure. `asked` counts the labels that the first of the asked ones is."""
 
     low: int | None
     high: int | None
     highest: tuple[str, ...]
     lowest: tuple[str, ...]
     pairs: int
+    asked: int = field(default=0, compare=False)
 
     @property
     def is_split(self) -> bool:
@@ -249,8 +273,8 @@ def list_groups(study: Study, scope: Scope, wanted: Wanted) -> list[SplitGroup]:
     """The ways in which pairs split, the most frequent first. Raises UnknownScope."""
     rows = _fetch(GROUPS, _name_values(study, scope, wanted))
     return [
-        SplitGroup(low, high, tuple(highest), tuple(lowest), size)
-        for low, high, highest, lowest, size in rows
+        SplitGroup(low, high, tuple(highest), tuple(lowest), size, asked)
+        for low, high, highest, lowest, size, asked in rows
     ]
 
 
@@ -293,6 +317,8 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "is_current": scope == Scope(),
         "with_controls": scope.with_controls,
         "query_class": wanted.query_class,
+        "elsewhere": wanted.elsewhere,
+        "cites": wanted.cites,
         "annotators": list(wanted.annotators) if len(wanted.annotators) > 1 else None,
         "annotator": wanted.annotators[0] if len(wanted.annotators) == 1 else None,
         "dimension": wanted.dimension,

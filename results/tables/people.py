@@ -100,14 +100,17 @@ def _describe_use(payload: Payload, name: str, title: str, who: Column, key: str
 
 
 def _link_cells(payload: Payload, row: Payload, people: Collection[str]) -> list[Link]:
-    """One annotator has one label on a pair, so that so many labels are so many pairs. Those of a
-    class are not, and machines' pairs are not shown."""
+    """Pairs with such a label, of the annotator or in the class. Those of machines are not shown,
+    and no address asks for queries without a class."""
     name = row.get("annotator")
+    if row.get("class") is None and name not in people:
+        return [()] * (len(row["counts"]) + 1)
+    among = () if name else (("class", row["class"]),)
     cited = zip((*payload["dimension_names"], ""), row["counts"], strict=True)
     return [
         (),
         *(
-            AskedLabel(name, dimension=dimension).link if count and name in people else ()
+            (*among, *AskedLabel(name, dimension=dimension).link) if count else ()
             for dimension, count in cited
         ),
     ]

@@ -1,7 +1,10 @@
 """Where labels split: classes, directions, dimensions, queries, causes, readings."""
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 
+from results.asked_labels import AskedLabel, Link
 from results.dropped import MEASURES, read_bounds
 from results.models import Cause
 from results.tables.making import (
@@ -172,8 +175,20 @@ def dimensions(payload: Payload) -> Table:
             for row, values in beside(rows, SLICE)
         ],
         note=_("the pairs of which at least one label cites the dimension"),
-        links=[(("dimension", row["dimension"]),) if row["splits"] else () for row in rows],
+        links=[_link_splits(row) for row in rows],
+        cell_links=[
+            [(), _link_citations(row["dimension"], cited), (), _link_splits(row), *[()] * 5]
+            for row in rows
+        ],
     )
+
+
+def _link_splits(row: Payload) -> Link:
+    return (("dimension", row["dimension"]),) if row["splits"] else ()
+
+
+def _link_citations(dimension: str, cited: Mapping[str, int]) -> Link:
+    return AskedLabel(dimension=dimension).link if cited.get(dimension) else ()
 
 
 @make_table("dimensions-on-splits")

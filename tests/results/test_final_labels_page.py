@@ -1,5 +1,8 @@
 """The tab of final labels: counts, filters, one pair, names, history, reopening."""
 
+import html
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +20,7 @@ from tests.results.settling import DECISION, contest
 TAB = "/studies/alpha/results/final-labels/"
 REOPEN = f"{TAB}reopen/"
 TITLE = "Alpha help centre"
+COUNT = re.compile(rf'href="({TAB}\?kind=[^"]*)">(\d+)</a>')
 
 
 def pair_url(cast: Cast, place: int = 0) -> str:
@@ -27,10 +31,17 @@ def test_the_tab_counts_what_the_results_count(cast: Cast) -> None:
     contest(cast, pairs=4)
     make.make_final_label(cast.pairs[0], None, cause="chunking")
     ControlPair.objects.create(pair=cast.pairs[1], grade=1, decided_by="recency")
-    page = log_in(cast.lia).get(TAB).context["page"]
+    lead = log_in(cast.lia)
+    response = lead.get(TAB)
+    page = response.context["page"]
     ties = next(row for row in page.kinds if row.label == "ties")
     assert (ties.open, ties.waiting, ties.settled, ties.total) == (3, 0, 1, 4)
     assert (page.splits, page.control_splits, page.final, page.dropped) == (3, 1, 1, 1)
+    counts = COUNT.findall(response.content.decode())
+    assert [int(count) for _, count in counts] == [3, 1, 4]
+    for address, count in counts:
+        found = lead.get(html.unescape(address)).context["page"]
+        assert found.matching == int(count)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from results.tables import TABLES
 from results.tables.making import Column
-from studies.models import Member, Round
+from studies.models import Clause, Member, Round
 from studies.services.rubrics import describe_rubric, publish_rubric
 from tests import factories as make
 from tests.cast import Cast
@@ -239,7 +239,7 @@ NUMBER = re.compile(r"(?:Read the )?(\d+)(?: pairs side by side)?")
         ("", (), 15),
         ("", ("ana", "ben"), 8),
         ("agreement/", (), 10),
-        ("splits/", (), 2),
+        ("splits/", (), 20),
         ("people/", (), 6),
         ("queries/", (), 0),
     ],
@@ -247,8 +247,12 @@ NUMBER = re.compile(r"(?:Read the )?(\d+)(?: pairs side by side)?")
 def test_every_figure_leads_to_as_many_pairs_as_it_says(
     cast: Cast, lead: Client, path: str, people: tuple[str, ...], numbers: int
 ) -> None:
-    """A link that is a number leads to so many pairs, every other one, and a version, to some."""
+    """A link that is a number leads to so many pairs, or to all with so many labels of anybody;
+    every other one, and a version, to some."""
     label_in_many_ways(cast)
+    cast.ben.judgments.filter(pair=cast.pairs[4]).update(decided_by=None, source="import")
+    clause = Clause.objects.get(dimension__name="answerability")
+    cast.ben.judgments.filter(pair=cast.pairs[5]).update(clause=clause)
     for place, pair in enumerate(cast.pairs):
         Judgment.objects.filter(pair=pair).update(judged_at=NOON + timedelta(minutes=place // 5))
     run_agreement(cast.study, scope=Scope(annotators=people))
@@ -270,7 +274,10 @@ def says_number(address: str, text: str) -> int | None:
 
 
 def count_shown(client: Client, address: str) -> int:
-    shown = re.search(r"<h1> ?(\d+) ", read(client, html.unescape(address)))
+    """The pairs that a page tells of, or how many labels they have of those that it asks of
+    anybody."""
+    page = read(client, html.unescape(address))
+    shown = re.search(r"with (\d+) such label", page) or re.search(r"<h1> ?(\d+) ", page)
     assert shown, address
     return int(shown[1])
 

@@ -78,7 +78,7 @@ def test_class_shows_direction_citation_and_grades_with_n(lead: Client) -> None:
     link = f'<a href="{pairs}">27 : 0</a>'
     assert f'<td class="num">{link}</td> <td class="num">4 : 0</td>' in finding
     assert "against even odds" in finding
-    assert '<th scope="row">the same reading</th><td class="num">27</td>' in finding
+    assert '?class=procedural&amp;cites=same_reading">27</a>' in finding
     assert "from 76 pairs of 19 queries" in finding
 
 
