@@ -35,12 +35,13 @@ def add_round(
     opens_at: datetime | None = None,
 ) -> Round:
     """A round after all others of the study, numbered where the name is taken; it opens now
-    unless a time is given.
+    unless a time to come is given.
 
     The caller holds the study's row, so that no two rounds take one name.
     """
     taken = set(study.rounds.values_list("name", flat=True))
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    now = timezone.now()
     last: int | None = study.rounds.aggregate(last=Max("position"))["last"]
     return Round.objects.create(
         study=study,
@@ -48,7 +49,7 @@ def add_round(
         kind=kind,
         rubric_version=rubric_version,
         position=0 if last is None else last + 1,
-        opens_at=opens_at or timezone.now(),
+        opens_at=max(opens_at or now, now),
     )
 
 

@@ -123,7 +123,8 @@ def iso_date(value: str, what: str) -> date:
 
 
 def instant_cell(value: str, what: str) -> datetime | None:
-    """A moment in ISO 8601 with its offset from UTC; None where blank. Raises RecordError."""
+    """A moment in UTC, out of ISO 8601 with its offset from it; None where blank. Raises
+    RecordError."""
     if not value.strip():
         return None
     try:
@@ -132,7 +133,11 @@ def instant_cell(value: str, what: str) -> datetime | None:
         raise RecordError(f"{what} {value!r} is not a time in ISO 8601") from None
     if moment.tzinfo is None:
         raise RecordError(f"{what} {value!r} lacks its offset from UTC (end it in Z or +00:00)")
-    return moment
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        reason = f"{what} {value!r} is in UTC before the year 1 or after the year 9999"
+        raise RecordError(reason) from None
 
 
 def free_text(value: str) -> str:

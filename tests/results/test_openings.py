@@ -109,6 +109,13 @@ def test_every_form_refuses_what_is_no_time_and_opens_nothing(
     assert cast.study.rounds.count() == 1
 
 
+def test_a_round_opened_for_a_time_that_has_passed_opens_now(cast: Cast, admin: Client) -> None:
+    finish_main(cast)
+    assert plan_relabel(cast, admin, "9999-12-31T23:59") == 422
+    assert plan_relabel(cast, admin, "0001-01-01T00:00") == 302
+    assert cast.study.rounds.get(kind="relabel").opens_at > cast.main.opens_at
+
+
 def test_what_runs_the_study_says_when_a_round_opens(cast: Cast, admin: Client) -> None:
     finish_main(cast)
     plan_relabel(cast, admin, LATER)

@@ -108,6 +108,8 @@ REFUSED: list[tuple[Callable[..., Any], str, str]] = [
     (read_judgments_csv, JUDGED + "q1,d1\n", "f:2: 2 cells under a header of 5"),
     (read_judgments_csv, JUDGED + "q1,d1,1,-4,\n", "f:2: active_seconds '-4' is not a number of seconds"),
     (read_judgments_csv, JUDGED + "q1,d1,1,,2024-01-01T10:00:00\n", "f:2: judged_at '2024-01-01T10:00:00' lacks its offset from UTC (end it in Z or +00:00)"),
+    (read_judgments_csv, JUDGED + "q1,d1,1,,9999-12-31T23:00:00-05:00\n", "f:2: judged_at '9999-12-31T23:00:00-05:00' is in UTC before the year 1 or after the year 9999"),
+    (read_judgments_csv, JUDGED + "q1,d1,1,,0001-01-01T01:00:00+05:00\n", "f:2: judged_at '0001-01-01T01:00:00+05:00' is in UTC before the year 1 or after the year 9999"),
     (read_judgments_csv, JUDGED + "q1,d1,1,,yesterday\n", "f:2: judged_at 'yesterday' is not a time in ISO 8601"),
     (read_judgments_csv, JUDGED + 'q1,"d\n1",1,,\n', "f:2: document id: the id holds white space (U+000A)"),
     (read_controls, "query_id,doc_id,grade,decided_by\nq1,d1,1,\n", "f:2: decided_by is blank; it names the dimension that decides the pair"),
