@@ -12,6 +12,7 @@ from django.dispatch import Signal
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from studies.clause_requests import list_requests
 from studies.formats.problems import Problems
 from studies.formats.records import RubricFile
 from studies.formats.rubrics import read_rubric
@@ -126,22 +127,19 @@ def add_clause(*, study: Study, dimension: str, name: str, text: str, by: Member
     """Add a clause to a dimension of the draft, begun from the newest version where there is none.
 
     `name` is the name of a query class, which the clause is for, "" for every class. Returns the
-    name of the clause: that of the class with a number that is free. Who has the draft open is
-    told on saving that it was saved meanwhile. Raises RubricRefused where the draft has no such
-    dimension.
+    name of the clause: that of the class with a number that is free, in the draft and among what
+    was asked for before. Who has the draft open is told on saving that it was saved meanwhile.
+    Raises RubricRefused where the draft has no such dimension.
     """
-    draft = RubricDraft.objects.select_for_update().filter(study=study).first()
-    if draft is None:
-        newest = study.rubric_versions.filter(published_at__isnull=False).last()
-        if newest is None:
-            raise RubricRefused(_("The study has no published rubric to add a clause to."))
-        draft = start_draft(study=study, rubric=describe_rubric(newest), by=by, based_on=newest)
+    draft = _lock_or_start_draft(study, by)
+    asked = list_requests(study, draft.content)
     found = next((one for one in draft.content["dimensions"] if one["name"] == dimension), None)
     if found is None:
         raise RubricRefused(
             _("The draft of the next version has no dimension “%(name)s”.") % {"name": dimension}
         )
     taken = {clause["name"] for clause in found["clauses"]}
+    taken |= {one.clause for one in asked if one.dimension == dimension}
     numbered = (f"{name[:70] or 'clause'} {number}" for number in range(1, len(taken) + 2))
     clause = next(one for one in numbered if one not in taken)
     classes = [name] if name else []
@@ -150,6 +148,21 @@ def add_clause(*, study: Study, dimension: str, name: str, text: str, by: Member
     )
     save_draft(study=study, content=draft.content, edition=draft.edition, by=by)
     return clause
+
+
+def _lock_or_start_draft(study: Study, by: Member) -> RubricDraft:
+    """The study's draft under a lock, begun from the newest version where there is none."""
+    drafts = RubricDraft.objects.select_for_update().filter(study=study)
+    if draft := drafts.first():
+        return draft
+    newest = study.rubric_versions.filter(published_at__isnull=False).last()
+    if newest is None:
+        raise RubricRefused(_("The study has no published rubric to add a clause to."))
+    try:
+        return start_draft(study=study, rubric=describe_rubric(newest), by=by, based_on=newest)
+    except DraftOutdated:
+        # Somebody else has begun it at this moment.
+        return drafts.get()
 
 
 @transaction.atomic

@@ -1,15 +1,23 @@
 """“The rule needs to change”: a clause goes into the draft and marks the class of its pair."""
 
+from threading import Event
+from time import sleep
+
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from results.models import ClauseProposal, FinalLabel
 from results.selectors.gaps import read_gaps
 from results.selectors.proposals import count_open_proposals
+from results.services.proposals import decline_proposal
 from studies.models import Action, Pair, RubricDraft, Study
+from studies.rubric_drafts import remove_clause
+from studies.services.rubric_drafts import add_clause
 from tests import factories as make
-from tests.cast import Cast
+from tests.annotation.clients import run_together
+from tests.cast import Cast, make_cast
 from tests.pages import log_in, post_form, read_forms
 from tests.results.settling import ADJUDICATE, DECISION, contest, settle
 
@@ -183,3 +191,46 @@ def test_the_class_is_marked_until_a_version_is_published(cast: Cast, ada: Clien
     newer.save()
     assert "Clauses that adjudication asked for" not in lead.get(TAB).content.decode()
     assert Study.objects.get(slug="alpha").rubric_versions.count() == 2
+
+
+def test_a_clause_gets_no_name_that_another_was_asked_for_under(cast: Cast, ada: Client) -> None:
+    """Declining the first one, which was edited away, would take the second one out."""
+    settle(ada, ada.get(ADJUDICATE), rule="1")
+    draft = RubricDraft.objects.get()
+    remove_clause(draft.content, "recency", "procedural 1")
+    draft.save()
+    settle(ada, ada.get(ADJUDICATE), rule="1")
+    first, second = ClauseProposal.objects.order_by("pk")
+    assert (first.clause, second.clause) == ("procedural 1", "procedural 2")
+    decline_proposal(proposal=first, reason="Not ours.", by=cast.max)
+    kept = RubricDraft.objects.get()
+    assert [name for name, _, _ in list_clauses(kept, "recency")] == ["procedural 2"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_clauses_asked_for_at_once_begin_one_draft() -> None:
+    cast = make_cast()
+    is_begun = Event()
+
+    def ask_first() -> str:
+        with transaction.atomic():
+            name = ask()
+            is_begun.set()
+            sleep(0.3)
+        return name
+
+    def ask_second() -> str:
+        is_begun.wait()
+        return ask()
+
+    def ask() -> str:
+        return add_clause(
+            study=cast.study, dimension="recency", name="procedural", text=CLAUSE, by=cast.ada
+        )
+
+    assert run_together([ask_first, ask_second]) == ["procedural 1", "procedural 2"]
+    draft = RubricDraft.objects.get()
+    assert [name for name, _, _ in list_clauses(draft, "recency")] == [
+        "procedural 1",
+        "procedural 2",
+    ]
