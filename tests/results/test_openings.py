@@ -121,7 +121,9 @@ def test_what_runs_the_study_says_when_a_round_opens(cast: Cast, admin: Client) 
     plan_relabel(cast, admin, LATER)
     for path in (ROUNDS, ALPHA, ALPHA + "progress/"):
         assert "2999-05-01T09:30" in admin.get(path).content.decode(), path
-    assert "begun and not finished" not in admin.get(ROUNDS).content.decode()
+    page = admin.get(ROUNDS).content.decode()
+    assert "begun and not finished" not in page
+    assert '<span class="tag">closed</span>' not in page
     progress = admin.get(ALPHA + "progress/").context["page"].rounds[1]
     queues = {row.name: (row.queue.state, row.queue.pairs) for row in progress.annotators}
     assert queues == {"ana": ("planned", 4), "ben": ("planned", 4), "uma": ("not_open", 0)}

@@ -144,6 +144,15 @@ def test_a_later_version_without_grades_takes_those_of_the_version_before(tmp_pa
 
 
 @pytest.mark.django_db
+def test_the_report_tells_what_a_first_version_takes_from_the_starter(tmp_path: Path) -> None:
+    folder = help_study(tmp_path, rubric_yaml="dimensions:\n  topic: {test: t}\n")
+    report = import_study(read_study(folder))
+    assert "rubric.yaml: without grades: it takes those of the graded 0–3 starter" in [
+        str(note) for note in report.notes
+    ]
+
+
+@pytest.mark.django_db
 def test_a_later_version_without_dimensions_takes_those_of_the_version_before(
     tmp_path: Path,
 ) -> None:

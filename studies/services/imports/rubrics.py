@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from studies.formats.records import RubricFile
 from studies.models import RubricVersion, Study, User
@@ -64,8 +64,9 @@ def add_rubrics(
                 report.refuse("rubrics", name, None, str(refusal))
                 odd += 1
                 continue
-            for part in _list_missing_parts(said, number):
-                report.note(name, f"without {part}: it takes those of the version before")
+            source = "version before" if number > 1 else "graded 0–3 starter"
+            for part in _list_missing_parts(said[number]):
+                report.note(name, f"without {part}: it takes those of the {source}")
             new += 1
         elif not same_rubric(version, rubric):
             reason = (
@@ -77,11 +78,11 @@ def add_rubrics(
     report.count("rubrics", read=len(rubrics), new=new, odd=odd)
 
 
-def _list_missing_parts(said: Mapping[int, RubricFile], number: int) -> Iterator[str]:
-    """What a later version's file leaves to the version before."""
-    if number > 1 and said[number].grades is None:
+def _list_missing_parts(said: RubricFile) -> Iterator[str]:
+    """What a file leaves to the version before, or to the starter."""
+    if said.grades is None:
         yield "grades"
-    if number > 1 and not said[number].dimensions:
+    if not said.dimensions:
         yield "dimensions"
 
 
