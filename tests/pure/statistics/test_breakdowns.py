@@ -71,6 +71,14 @@ def test_parts_of_time_are_in_order_and_add_up() -> None:
     assert (parts[-1]["pairs"], parts[-1]["splits"]) == (1, 1)
 
 
+def test_many_moments_make_eight_parts_and_many_queries_a_list_of_two_hundred() -> None:
+    table = make_table([(0, 1)] * 201, per_query=1)
+    moment = np.repeat(np.arange(201), 2)
+    parts = describe_over_time(table, Context(np.ones(402, dtype=np.int64), moment))
+    assert [part["pairs"] for part in parts] == [26, 25, 25, 25, 25, 25, 25, 25]
+    assert [row["query"] for row in rank_queries(table)] == list(range(200))
+
+
 def test_what_arrived_at_once_is_one_part() -> None:
     context = Context(np.ones(12, dtype=np.int64), np.full(12, 86400))
     (part,) = describe_over_time(TABLE, context)
