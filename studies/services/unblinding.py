@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from django.db import transaction
-from django.utils import timezone
+from django.db.models import Min
 
 from studies.models import Action, Member, Role, Round, Unblinding, User
 from studies.services.log import record_action
@@ -22,20 +22,22 @@ READING_ROLES = (Role.LEAD, Role.ADMIN, Role.ADJUDICATOR)
 def mark_unblinded(
     member: Member, wanted: Collection[str], *, user: User | None, is_logged: bool = True
 ) -> list[str]:
-    """Mark the rounds open now as ones that the member does not judge blind, if that is what
-    giving them the roles `wanted` means. Call it before the roles are saved, in the transaction.
+    """Mark the rounds open now, and those to come that hold labels by an import, as ones that the
+    member does not judge blind, if that is what giving them the roles `wanted` means. Call it
+    before the roles are saved, in the transaction.
 
-    It is so when the annotator's role is new to them, an open round holds somebody else's labels,
-    and they have, or had while it was open, a role that reads such labels. Returns the names of
-    the rounds; a round marked before keeps its first moment.
+    It is so when the annotator's role is new to them, such a round holds somebody else's labels,
+    and they have, or had while it was open or held them, a role that reads such labels. Returns
+    the names of the rounds; a round marked before keeps its first moment.
     """
     if Role.ANNOTATOR in member.roles or Role.ANNOTATOR not in wanted:
         return []
-    opened = list(_list_open_rounds(member))
-    labelled = [round for round in opened if _has_labels_of_others(round, member)]
+    rounds = list(member.study.rounds.filter(closed_at__isnull=True))
+    labelled = [round for round in rounds if _has_labels_of_others(round, member)]
     if not labelled or not _could_read(member, labelled):
         return []
-    return record_unblinding(member, opened, user=user, by="roles", is_logged=is_logged)
+    told = [round for round in rounds if round.is_open or round in labelled]
+    return record_unblinding(member, told, user=user, by="roles", is_logged=is_logged)
 
 
 @transaction.atomic
@@ -59,24 +61,23 @@ def record_unblinding(
     return names
 
 
-def _list_open_rounds(member: Member) -> Collection[Round]:
-    return member.study.rounds.filter(closed_at__isnull=True, opens_at__lte=timezone.now())
-
-
 def _has_labels_of_others(round: Round, member: Member) -> bool:
     others = member.study.members.exclude(pk=member.pk)
     return others.filter(judgments__round=round).exists()
 
 
 def _could_read(member: Member, labelled: Collection[Round]) -> bool:
-    """Whether they can read now, or could at some time since the first of the rounds opened: every
-    loss of a role is a line of the log that tells the roles held before."""
+    """Whether they can read now, or could at some time since the first of the rounds opened, or
+    was labelled by an import: every loss of a role is a line of the log that tells the roles held
+    before."""
     if _reads(member.roles):
         return True
+    others = member.study.members.exclude(pk=member.pk).filter(judgments__round__in=labelled)
+    first = others.aggregate(first=Min("judgments__recorded_at"))["first"]
     lost = Action.objects.filter(
         study=member.study_id,
         name="member.roles_changed",
-        at__gte=min(round.opens_at for round in labelled),
+        at__gte=min([first, *(round.opens_at for round in labelled)]),
         data__member=member.name,
     )
     return any(_reads(data["before"]) for data in lost.values_list("data", flat=True))

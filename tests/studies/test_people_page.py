@@ -155,6 +155,16 @@ def test_who_reads_between_two_times_as_annotator_is_marked_as_not_blind(cast: C
     assert cast.ben.unblindings.get().at == marked.at
 
 
+def test_who_could_read_imported_labels_of_a_round_to_come_is_marked_too(cast: Cast) -> None:
+    cast.main.opens_at = timezone.now() + timedelta(days=1)
+    cast.main.save()
+    make.make_judgment(cast.main, cast.pairs[0], cast.ana, 1)
+    client = log_in(cast.max)
+    for roles in ([Role.LEAD], [], [Role.ANNOTATOR]):
+        set_roles(client, cast.ben, *roles)
+    assert cast.ben.unblindings.get().round == cast.main
+
+
 @pytest.mark.parametrize("others", [0, 1])
 def test_roles_make_nobody_unblind_who_could_read_no_label(cast: Cast, others: int) -> None:
     """Nobody else has labelled, or who has labelled could read nothing before."""
