@@ -25,8 +25,9 @@ class DeclineForm(forms.Form):
 
 
 class ShortfallForm(forms.Form):
-    """Why a query counts with fewer annotators than planned."""
+    """Why a query counts with fewer annotators than planned, and with how many as shown."""
 
+    present = forms.IntegerField(widget=forms.HiddenInput)
     reason = ReasonField(
         label=_("Why it counts without them"),
         help_text=_("The log keeps it."),

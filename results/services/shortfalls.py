@@ -4,10 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db import transaction
+
 from annotation.models import Claim, Judgment
+from annotation.services.shortfalls import count_without_missing
 from annotation.usage import list_current_labels
 from results.models import FinalLabel
-from studies.models import Pair, Round, RoundQuery, Study
+from studies.models import Member, Pair, Query, Round, RoundQuery, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,19 @@ def find_shortfalls(study: Study, query_ids: Collection[str]) -> Mapping[str, Sh
             keys = [row.pk for row in found]
             shortfalls[name] = Shortfall(query, rounds, keys, planned, present[query])
     return shortfalls
+
+
+@transaction.atomic
+def count_with_present(*, query: Query, present: int, by: Member, reason: str) -> bool:
+    """Count a query without those who never finished it, where its pair with the fewest outcomes
+    has `present` of them. False, and nothing changed, where that is no longer so: an import into a
+    closed round may have brought more. Imports wait for it by the study's row."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=query.study_id)
+    found = find_shortfalls(study, [query.external_id]).get(query.external_id)
+    if found is None or not found.present or found.present != present:
+        return False
+    count_without_missing(round_queries=found.rows, annotators=present, by=by, reason=reason)
+    return True
 
 
 def _count_outcomes(study: Study, queries: Collection[int]) -> dict[int, int]:

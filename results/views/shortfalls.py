@@ -7,11 +7,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotation.services.shortfalls import count_without_missing
 from results.access import get_study_for_admin
 from results.reason_forms import ShortfallForm
 from results.services.reading import open_results
-from results.services.shortfalls import find_shortfalls, list_parts
+from results.services.shortfalls import count_with_present, find_shortfalls, list_parts
 from results.views.exports import render_exports
 from studies.access import StudyAccess
 from studies.models import Query
@@ -29,26 +28,24 @@ def shortfall(request: HttpRequest, slug: str) -> HttpResponse:
         return render_exports(request, access)
     found = find_shortfalls(access.study, [query.external_id]).get(query.external_id)
     if found is None:
-        problem = _("Nothing is missing on the query that can come no more. Nothing was changed.")
-        return render_exports(request, access, error=problem, status=CONFLICT)
+        error = _("Nothing is missing on the query that can come no more. Nothing was changed.")
+        return render_exports(request, access, error=error, status=CONFLICT)
     form = ShortfallForm(request.POST if request.method == "POST" else None)
-    if form.is_valid() and found.present:
-        count_without_missing(
-            round_queries=found.rows,
-            annotators=found.present,
-            by=access.member,
-            reason=form.cleaned_data["reason"],
-        )
-        messages.success(request, _("The query counts with the outcomes that it has."))
-        return redirect("results:exports", slug)
+    problem = ""
+    if form.is_valid():
+        if count_with_present(query=query, by=access.member, **form.cleaned_data):
+            messages.success(request, _("The query counts with the outcomes that it has."))
+            return redirect("results:exports", slug)
+        problem = _("Since this page was shown its outcomes changed. Below is what is there now.")
     context = {
         "study": access.study,
         "query": query,
         "shortfall": found,
         "parts": list_parts(found),
         "form": form,
+        "problem": problem,
     }
-    status = INVALID if form.is_bound else 200
+    status = CONFLICT if problem else INVALID if form.is_bound else 200
     return render(request, "results/shortfall.html", context, status=status)
 
 

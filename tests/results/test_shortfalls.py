@@ -85,9 +85,30 @@ def test_a_query_for_everybody_counts_with_those_who_finished_it(cast: Cast, adm
         label(cast.main, member, cast.pairs, [1] * 9)
     close_round(round=cast.main, user=None)
     assert list_withheld(cast) == ["q1", "q2", "q3"]
-    assert admin.post(WITHHELD, {"query": "q2", "reason": "uma was ill."}).status_code == 302
+    assert (
+        admin.post(WITHHELD, {"query": "q2", "present": 2, "reason": "uma was ill."}).status_code
+        == 302
+    )
     assert list_withheld(cast) == ["q1", "q3"]
     assert Action.objects.get(name="query.counted_without").data["from"] == 3
+
+
+def test_what_came_since_the_page_was_shown_is_not_left_uncounted(
+    cast: Cast, admin: Client
+) -> None:
+    label(cast.main, cast.ana, cast.pairs, [1] * 9)
+    cast.main.round_queries.update(annotators=3)
+    close_round(round=cast.main, user=None)
+    form = read_forms(admin.get(f"{WITHHELD}?query=q1"))["shortfall-form"]
+    label(cast.main, cast.ben, cast.pairs, [1] * 9)
+
+    late = post_form(admin, form, "", reason="uma was ill.")
+    assert late.status_code == 409
+    assert "uma was ill." in late.content.decode()
+    assert set(cast.main.round_queries.values_list("annotators", flat=True)) == {3}
+    shown = read_forms(late)["shortfall-form"]
+    assert post_form(admin, shown, "", reason="uma was ill.").status_code == 302
+    assert cast.main.round_queries.get(query__external_id="q1").annotators == 2
 
 
 def test_what_can_still_come_or_is_not_there_at_all_is_not_counted(
@@ -95,7 +116,7 @@ def test_what_can_still_come_or_is_not_there_at_all_is_not_counted(
 ) -> None:
     label(cast.main, cast.ana, cast.pairs[:2], [1, 1])
     assert WITHHELD not in admin.get(EXPORTS).content.decode()
-    assert admin.post(WITHHELD, {"query": "q1", "reason": "x"}).status_code == 409
+    assert admin.post(WITHHELD, {"query": "q1", "present": 1, "reason": "x"}).status_code == 409
     close_round(round=cast.main, user=None)
     page = admin.get(f"{WITHHELD}?query=q1")
     assert "no outcome at all" in page.content.decode()
