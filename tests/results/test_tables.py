@@ -223,7 +223,14 @@ def test_cell_of_a_confusion_matrix_leads_to_its_pairs(cast: Cast, lead: Client)
     link = f"splits/pairs/?annotator=ana&amp;annotator=ben&amp;{asked}"
     assert link in read(lead, f"{URL}agreement/")
     assert "1 split pair, side by side" in read(lead, f"{URL}{link.replace('&amp;', '&')}")
-    for query in ("low=x", "label=by%3Dnobody", "label=grade%3Dx", "label=x", "label=x%3D1"):
+    for query in (
+        "low=x",
+        "cites=x",
+        "label=by%3Dnobody",
+        "label=grade%3Dx",
+        "label=x",
+        "label=x%3D1",
+    ):
         assert lead.get(f"{URL}splits/pairs/?{query}").status_code == 404
 
 
