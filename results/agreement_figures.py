@@ -1,10 +1,11 @@
-"""Further figures of the tab of agreement: all annotators as a matrix, and the paradox of κ."""
+"""Further figures of every two annotators: all of them as a matrix, the paradox of κ, and who is
+higher."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.figure_parts import Figures, KappaEntry
+from results.figure_parts import DirectionEntry, Figures, KappaEntry
 from results.targets import Target, judge_targets
 
 Payload = Mapping[str, Any]
@@ -76,6 +77,17 @@ def find_paradox(figures: Figures) -> Paradox | None:
         ):
             return Paradox(name, value, observed, figures.ac1)
     return None
+
+
+def group_directions(figures: Figures) -> list[list[DirectionEntry]]:
+    """Who is higher, by two annotators with a row for each class: first those of whom one is ahead
+    the most in some class."""
+    groups: dict[tuple[str, str], list[DirectionEntry]] = {}
+    for row in figures.directions:
+        groups.setdefault((row.a, row.b), []).append(row)
+    return sorted(
+        groups.values(), key=lambda rows: -max(abs(row.a_higher - row.b_higher) for row in rows)
+    )
 
 
 def judge_payload(payload: Payload, target: Target | None) -> Payload:

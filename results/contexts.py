@@ -17,6 +17,7 @@ from results.figures import read_figures
 from results.models import AgreementReport
 from results.selectors.blindness import find_blinding_rounds
 from results.selectors.changes import count_changed_labels, count_classes_since, has_other_plan
+from results.selectors.export_accounts import COUNT_EXPORTS
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import get_latest_job, get_report
 from results.selectors.revisions import COMPUTE_ACCOUNT
@@ -201,6 +202,9 @@ def find_page_of(study: Study, job: Job) -> str:
         return f"{reverse('results:revision', args=[study.slug])}?{query}"
     if job.kind == COMPUTE_RELEASE:
         return reverse("results:gate", args=[study.slug])
+    if job.kind == COUNT_EXPORTS:
+        asked = f"?{urlencode(job.arguments)}" if job.arguments else ""
+        return reverse("results:exports", args=[study.slug]) + asked
     scope = Scope.parse(job.arguments.get("scope", Scope().key))
     return reverse("results:overview", args=[study.slug]) + write_query(scope)
 

@@ -1,4 +1,4 @@
-"""What the page of exports shows: the counts before the download."""
+"""What the page of exports shows: the counts before the download, and how old they are."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Judgment
-from results.contexts import Link, list_tabs
+from results.contexts import Link, list_tabs, show_job
 from results.dropped import judge_dropped_share
 from results.gate import list_red
 from results.gate_wording import TITLES
 from results.models import AgreementReport
+from results.release_contexts import ReleaseStatus, name_release_state
+from results.selectors.export_accounts import get_count_job, name_arguments
 from results.selectors.reports import get_report
-from results.services.exports import KINDS, ExportKind, Manifest, describe_export
+from results.services.export_accounts import Counted, read_counts
+from results.services.exports import KINDS, ExportKind, Manifest
 from results.services.exports.decisions import DecidedQuery
 from results.services.exports.manifest import POSITIVES_FROM
+from results.services.exports.records import count_actions
 from results.services.gate import Gate
 from results.services.reading import open_results
-from results.services.reports import OpenHoles, count_final_changes_since, is_stale
+from results.services.reports import OpenHoles, count_final_changes_since
 from results.services.scopes import Scope
 from results.services.shortfalls import find_shortfalls
 from results.wording import as_count
@@ -120,7 +124,7 @@ class Account:
     @property
     def asked(self) -> str:
         """Whose labels these are, as the end of an address."""
-        return f"?{urlencode({'annotator': self.annotator})}" if self.annotator else ""
+        return write_asked(self.annotator)
 
     @property
     def queries_withheld(self) -> int:
@@ -144,9 +148,15 @@ class KindEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExportsPage:
+    """Without `account` nothing has been counted yet. `status` tells of the counts of a pool that
+    is too large to be counted at each visit, and `is_current` whether they still hold."""
+
     study: Study
     tabs: Sequence[Link]
     hidden_by: Sequence[str] = ()
+    annotator: str = ""
+    status: ReleaseStatus | None = None
+    is_current: bool = True
     account: Account | None = None
     kinds: Sequence[KindEntry] = ()
     annotators: Sequence[str] = ()
@@ -171,16 +181,19 @@ def show_exports(
     hidden_by = open_results(access)
     if hidden_by:
         return ExportsPage(study=study, tabs=tabs, hidden_by=hidden_by)
-    kind = "annotator-qrels" if annotator else "consensus-qrels"
-    manifest = describe_export(study, kind, annotator=annotator)
+    counted = read_counts(study, annotator)
+    manifest = counted.manifest
     report = get_report(study, Scope())
     gate = manifest.gate
     return ExportsPage(
         study=study,
         tabs=tabs,
-        account=read_account(study, manifest, page),
+        annotator=annotator or "",
+        status=show_status(study, counted),
+        is_current=counted.freshness == "current",
+        account=None if counted.freshness == "missing" else read_account(study, manifest, page),
         kinds=[
-            show_kind(study, kind, manifest, is_ready=name != "agreement-report" or bool(report))
+            show_kind(study, kind, counted, is_ready=name != "agreement-report" or bool(report))
             for name, kind in KINDS.items()
         ],
         annotators=list_annotators(study),
@@ -189,7 +202,18 @@ def show_exports(
         red=link_red_lines(study, gate) if gate else (),
         may_count_without=access.member.has_role(Role.ADMIN),
         error=error,
-        report_note=say_how_old(report) if report else "",
+        report_note=say_how_old(report, manifest.open_holes) if report else "",
+    )
+
+
+def show_status(study: Study, counted: Counted) -> ReleaseStatus | None:
+    if counted.is_of_now:
+        return None
+    job = get_count_job(study, counted.manifest.annotator)
+    return ReleaseStatus(
+        state=name_release_state(counted.freshness, job),
+        computed_at=counted.computed_at,
+        progress=show_job(study, job) if job else None,
     )
 
 
@@ -201,20 +225,22 @@ def link_red_lines(study: Study, gate: Gate) -> list[Link]:
     ]
 
 
-def say_how_old(report: AgreementReport) -> str:
-    if is_stale(report):
+def say_how_old(report: AgreementReport, holes: OpenHoles | None) -> str:
+    """`holes` are those of the report, and tell already whether labels have changed."""
+    if holes and holes.is_stale:
         return _("Labels or the pool have changed since it was computed.")
     if count_final_changes_since(report):
         return _("Final labels have changed since it was computed; agreement is as it was.")
     return ""
 
 
-def show_kind(study: Study, kind: ExportKind, manifest: Manifest, *, is_ready: bool) -> KindEntry:
+def show_kind(study: Study, kind: ExportKind, counted: Counted, *, is_ready: bool) -> KindEntry:
+    manifest = counted.manifest
     return KindEntry(
         name=kind.name,
         title=str(kind.title),
         about=str(ABOUT.get(kind.name, "")),
-        holds=say_what_it_holds(study, kind, manifest),
+        holds=say_what_it_holds(study, kind, counted),
         url=reverse("results:export", args=[study.slug, kind.name]),
         manifest_url=reverse("results:manifest", args=[study.slug, kind.name]),
         needs_annotator=kind.needs_annotator,
@@ -236,18 +262,22 @@ def say_what_is_positive(manifest: Manifest) -> str:
     ) % {"positive": POSITIVES_FROM, "relevant": relevant}
 
 
-def say_what_it_holds(study: Study, kind: ExportKind, manifest: Manifest) -> str:
-    """How much a kind would hold; nothing where that is known only once it is made."""
-    if kind.name in {"consensus-qrels", "ground-truth"} and manifest.annotator is None:
+def say_what_it_holds(study: Study, kind: ExportKind, counted: Counted) -> str:
+    """How much a kind would hold now; nothing where that is known only once it is made, or once it
+    is counted anew."""
+    manifest = counted.manifest
+    is_known = counted.freshness == "current" and manifest.annotator is None
+    if kind.name in {"consensus-qrels", "ground-truth"} and is_known:
         return count_lines(manifest.counts["pairs_exported"])
-    if kind.name in {"training-pairs", "beir"} and manifest.annotator is None:
+    if kind.name in {"training-pairs", "beir"} and is_known:
         number = manifest.counts["queries_exported"]
         return ngettext("%(count)s query", "%(count)s queries", number) % {
             "count": as_count(number)
         }
-    if kind.name in {"judgments", "action-log"}:
-        counts = describe_export(study, kind.name, with_gate=False).counts
-        return count_lines(counts.get("judgments", counts.get("actions", 0)))
+    if kind.name == "judgments" and counted.recorded is not None:
+        return count_lines(counted.recorded)
+    if kind.name == "action-log":
+        return count_lines(count_actions(study))
     return ""
 
 
@@ -304,6 +334,11 @@ def list_withheld(
         )
         for query in found
     ]
+
+
+def write_asked(annotator: str | None) -> str:
+    """The end of the address of the page about one annotator's labels, "" about the consensus."""
+    return f"?{urlencode(name_arguments(annotator))}" if annotator else ""
 
 
 def link_to_shortfall(study: Study, query_id: str) -> str:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from results.contexts import JobProgress, Link, list_tabs, show_job
 from results.dropped import MEASURES, judge_dropped_share
 from results.gate import Finding, Line, State
+from results.gate_facts import Freshness
 from results.gate_wording import TITLES, say
 from results.models import ReleaseReport
 from results.selectors.release import get_release_job, get_release_report, tell_freshness
@@ -211,19 +212,18 @@ def _link(study: Study, name: str, query: Mapping[str, Any] | None = None) -> st
 def show_release_status(study: Study, report: ReleaseReport | None) -> ReleaseStatus:
     job = get_release_job(study)
     return ReleaseStatus(
-        state=_name_state(study, report, job),
+        state=name_release_state(tell_freshness(study, report), job),
         computed_at=report.computed_at if report else None,
         progress=show_job(study, job) if job else None,
     )
 
 
-def _name_state(study: Study, report: ReleaseReport | None, job: Job | None) -> str:
-    if job and not job.is_over:
+def name_release_state(freshness: Freshness, job: Job | None) -> str:
+    if job and job.is_at_work:
         return "computing"
-    freshness = tell_freshness(study, report)
     if freshness == "current":
         return "fresh"
-    if job and job.state == Job.State.FAILED:
+    if job and job.has_failed:
         return "failed"
     return "empty" if freshness == "missing" else "stale"
 

@@ -1,10 +1,13 @@
 """The jobs of this room, registered where a worker looks for tasks."""
 
+from results.selectors.export_accounts import COUNT_EXPORTS
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.reports import COMPUTE_AGREEMENT
 from results.selectors.revisions import COMPUTE_ACCOUNT
+from results.services import export_accounts
+from results.services.exports import ExportRefused
 from results.services.import_drafts import read_draft, run_draft
-from results.services.releases import run_release
+from results.services.releases import STEPS, run_release
 from results.services.reports import run_agreement
 from results.services.revision_accounts import run_account
 from results.services.scopes import Comparison, Scope, UnknownScope
@@ -41,6 +44,17 @@ def compute_release(job: Job, report: ReportProgress) -> None:
     if job.study is None:
         raise JobRefused("This job names no study.")
     run_release(job.study, progress=report)
+
+
+@register_work(COUNT_EXPORTS)
+def count_exports(job: Job, report: ReportProgress) -> None:
+    if job.study is None:
+        raise JobRefused("This job names no study.")
+    report(0, 1, STEPS["deciding"])
+    try:
+        export_accounts.run_account(job.study, job.arguments.get("annotator"))
+    except ExportRefused as refusal:
+        raise JobRefused(str(refusal)) from refusal
 
 
 @register_work(READ_IMPORT)

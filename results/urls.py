@@ -62,6 +62,7 @@ urlpatterns = [
     path("results/gate/pass/", release.pass_gate, name="pass-gate"),
     path("results/gate/override/", release.override, name="override-gate"),
     path("results/exports/", exports.exports, name="exports"),
+    path("results/exports/count/", exports.count, name="count-exports"),
     path("results/withheld/", shortfalls.shortfall, name="shortfall"),
     path("results/exports/<slug:kind>/", exports.export, name="export"),
     path("results/exports/<slug:kind>/manifest/", exports.manifest, name="manifest"),

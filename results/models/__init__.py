@@ -5,7 +5,7 @@ from results.models.final_labels import Cause, Citation, FinalLabel
 from results.models.leases import Lease
 from results.models.outcomes import ChangedPair, PairOutcome
 from results.models.proposals import ClauseProposal
-from results.models.release import ReleaseReport
+from results.models.release import ExportAccount, ReleaseReport
 from results.models.reports import AgreementReport, RevisionAccount
 from results.models.targets import AgreementTarget
 
@@ -17,6 +17,7 @@ __all__ = [
     "ChangedPair",
     "Citation",
     "ClauseProposal",
+    "ExportAccount",
     "FinalLabel",
     "Lease",
     "PairOutcome",

@@ -20,7 +20,9 @@ State = Literal["open", "waiting", "settled", ""]
 
 CONTESTED: tuple[Kind, ...] = ("tie", "split", "unsure", "few")
 
-# `waiting` is a pair that more labels are planned for, which may still settle it.
+# `waiting` is a pair that more labels are planned for, which may still settle it. Which pairs have
+# a final label is asked beside the join with them, so that the many that agree are let go of before
+# anything is joined.
 OUTCOMES = f"""
 WITH {PLANNED_ANNOTATORS},
 outcome AS (
@@ -47,7 +49,8 @@ outcome AS (
     WHERE o.study_id = %(study)s
         AND (%(pairs)s::bigint[] IS NULL OR o.pair_id = ANY (%(pairs)s::bigint[]))
         AND (%(with_agreed)s OR o.kind IN ('tie', 'split', 'unsure')
-            OR o.kind = 'agreed' AND o.votes < %(minimum_votes)s OR f.id IS NOT NULL)
+            OR o.kind = 'agreed' AND o.votes < %(minimum_votes)s
+            OR o.pair_id IN (SELECT pair_id FROM results_finallabel WHERE ended_at IS NULL))
 ),
 chosen AS (
     SELECT * FROM outcome

@@ -7,7 +7,7 @@ from results.models import ReleaseReport
 from results.selectors.changes import count_class_changes, count_label_changes, stamp_plan
 from results.selectors.final_labels import count_final_changes
 from results.services.scopes import Scope
-from studies.models import Job, RubricVersion, Run, Study
+from studies.models import ControlPair, Job, RubricVersion, Run, Study
 
 COMPUTE_RELEASE = "results.compute_release"
 # Raised whenever the payload changes: reports of an earlier format are as good as none.
@@ -23,6 +23,10 @@ def read_basis(study: Study) -> dict[str, Any]:
         "classes": count_class_changes(study),
         "final_labels": count_final_changes(study),
         "pairs": study.pairs.count(),
+        # Fewer once a run returns them: they join the pool, and the count above stays.
+        "outside_pool": ControlPair.objects.filter(
+            pair__study=study, pair__pool_rank__isnull=True
+        ).count(),
         "plan": stamp_plan(study, Scope()),
         "runs": Run.objects.filter(study=study).count(),
         "rubric": published.order_by("-number").values_list("number", flat=True).first(),

@@ -3,6 +3,7 @@
 import uuid
 
 from results.models import AgreementReport
+from results.selectors.export_accounts import COUNT_EXPORTS
 from results.selectors.release import COMPUTE_RELEASE
 from results.selectors.revisions import COMPUTE_ACCOUNT
 from results.services.scopes import Scope
@@ -28,5 +29,5 @@ def get_latest_job(study: Study, scope: Scope) -> Job | None:
 
 
 def get_job(study: Study, public_id: uuid.UUID) -> Job | None:
-    kinds = (COMPUTE_AGREEMENT, COMPUTE_ACCOUNT, COMPUTE_RELEASE)
+    kinds = (COMPUTE_AGREEMENT, COMPUTE_ACCOUNT, COMPUTE_RELEASE, COUNT_EXPORTS)
     return Job.objects.filter(study=study, kind__in=kinds, public_id=public_id).first()

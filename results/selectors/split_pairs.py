@@ -65,7 +65,7 @@ WITH label AS (
             OR (c.name IS NOT DISTINCT FROM %(query_class)s) <> %(elsewhere)s)
         AND (%(query)s::text IS NULL OR q.external_id = %(query)s)
         AND (%(annotators)s::text[] IS NULL OR m.name = ANY (%(annotators)s::text[]))
-        AND (%(pair)s::bigint IS NULL OR p.id = %(pair)s::bigint)
+        AND (%(pairs)s::bigint[] IS NULL OR p.id = ANY (%(pairs)s::bigint[]))
         AND CASE WHEN %(with_controls)s THEN p.pool_rank IS NOT NULL OR k.pair_id IS NOT NULL
                  ELSE p.pool_rank IS NOT NULL AND k.pair_id IS NULL END
         AND (NOT %(is_current)s OR %(alike)s OR %(every)s OR EXISTS (
@@ -171,7 +171,6 @@ LEFT JOIN studies_queryclass c ON c.id = q.query_class_id
 LEFT JOIN studies_grade g ON g.rubric_version_id = j.rubric_version_id AND g.value = j.grade
 LEFT JOIN studies_dimension dimension ON dimension.id = j.decided_by_id
 LEFT JOIN studies_clause clause ON clause.id = j.clause_id
-WHERE %(pairs)s::bigint[] IS NULL OR placed.pair_id = ANY (%(pairs)s::bigint[])
 ORDER BY placed.place, q.external_id COLLATE "C", d.external_id COLLATE "C",
     j.grade DESC NULLS LAST, label.name
 """  # noqa: S608 - put together from constants
@@ -292,6 +291,7 @@ def list_split_pairs(
     values = _name_values(study, scope, wanted)
     window = {"limit": limit, "offset": offset, "by_query": by_query}
     found = {row[1]: SplitPair(*row) for row in _fetch(PAIRS, values | window)}
+    # Of these pairs alone, whose places are known: looking at all splits again takes as long again.
     for _place, key, *told in _fetch(LABELS, values | {"pairs": list(found)}):
         found[key].labels.append(SplitLabel(*told))
     return list(found.values())
@@ -301,7 +301,7 @@ def stream_split_labels(
     study: Study, scope: Scope, wanted: Wanted
 ) -> Iterator[tuple[int, SplitLabel]]:
     """The place of the group and the label, for every label of every split pair."""
-    values = _name_values(study, scope, wanted) | {"pairs": None}
+    values = _name_values(study, scope, wanted)
     with read_snapshot():
         for place, _key, *told in stream_rows(LABELS, values):
             yield place, SplitLabel(*told)
@@ -322,7 +322,7 @@ def _name_values(study: Study, scope: Scope, wanted: Wanted) -> dict[str, Any]:
         "annotators": list(wanted.annotators) if len(wanted.annotators) > 1 else None,
         "annotator": wanted.annotators[0] if len(wanted.annotators) == 1 else None,
         "dimension": wanted.dimension,
-        "pair": wanted.pair,
+        "pairs": None if wanted.pair is None else [wanted.pair],
         "other_dimension": wanted.other_dimension,
         "query": wanted.query,
         "low": wanted.low,

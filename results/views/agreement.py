@@ -20,7 +20,7 @@ from results.access import (
     get_study_for_admin,
     get_study_for_results,
 )
-from results.agreement_figures import find_paradox, make_matrix
+from results.agreement_figures import find_paradox, group_directions, make_matrix
 from results.contexts import ResultsPage, show_job, show_results, write_query
 from results.selectors.targets import get_target
 from results.services import reports
@@ -30,8 +30,9 @@ from results.target_forms import TargetForm
 from studies.access import StudyAccess
 from studies.http import HtmxRequest
 
-# Each has a row in two tables and a confusion matrix of its own.
+# Each has a row in two tables and a confusion matrix of its own, and one for each class.
 TWOS_PER_PAGE = 20
+SPLITS_TABLES = ("causes", "dimensions", "dimensions-by-class")
 AGREEMENT_TABLES = ("targets", "over-time", "class-agreement", "rubric-versions")
 
 
@@ -52,8 +53,16 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def splits(request: HttpRequest, slug: str) -> HttpResponse:
-    names = ("causes", "dimensions", "dimensions-by-class")
-    return render_results(request, slug, "results:splits", "results/splits.html", names)
+    """Where people split; who is higher for some of the annotators at a time."""
+    access = get_study_for_results(request, slug)
+    page = read_page(request, access, "results:splits", SPLITS_TABLES)
+    twos = page.figures and group_directions(page.figures)
+    context = {
+        "page": page,
+        "directions": twos and Paginator(twos, TWOS_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    template = "results/hidden.html" if page.hidden_by else "results/splits.html"
+    return render(request, template, context)
 
 
 @require_safe

@@ -12,13 +12,15 @@ from django.http import (
     JsonResponse,
     StreamingHttpResponse,
 )
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_safe
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from results.access import get_study_for_results
-from results.export_contexts import show_exports
+from results.export_contexts import show_exports, write_asked
+from results.services.export_accounts import request_account
 from results.services.exports import (
     KINDS,
     ExportRefused,
@@ -56,6 +58,19 @@ class Download(Iterator[bytes]):
 def exports(request: HttpRequest, slug: str) -> HttpResponse:
     access = get_study_for_results(request, slug)
     return render_exports(request, access)
+
+
+@require_POST
+@login_required
+def count(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for the counts of now, and lead back to the page, which shows how far they are."""
+    access = get_study_for_results(request, slug)
+    annotator = request.POST.get("annotator") or None
+    try:
+        request_account(access.study, annotator, user=access.user)
+    except ExportRefused as refusal:
+        raise Http404(str(refusal)) from refusal
+    return redirect(reverse("results:exports", args=[slug]) + write_asked(annotator))
 
 
 @require_GET

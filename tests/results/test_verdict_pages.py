@@ -5,12 +5,13 @@ import re
 import pytest
 from django.test import Client
 
+from results.models import AgreementReport
 from results.services.reports import run_agreement
 from results.services.scopes import Scope
 from studies.models import Study
 from tests.cast import Cast
 from tests.pages import log_in
-from tests.results.labelled import label_cast
+from tests.results.labelled import label_cast, label_in_many_ways
 from tests.results.silent import make_silent
 
 OVERVIEW = "/studies/silent/results/"
@@ -120,3 +121,20 @@ def test_study_with_too_little_data_is_told_so_beside_its_figures(cast: Cast) ->
     assert "Too little is labelled twice to say where people split." in page
     assert "too little data" in page
     assert "People split most on procedural queries: 2 of 3 pairs, against 0 of 6" in page
+
+
+def test_who_is_higher_is_leafed_through_by_twos_those_farthest_apart_first(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.views.agreement.TWOS_PER_PAGE", 1)
+    label_in_many_ways(cast)
+    run_agreement(cast.study, scope=Scope())
+    client, url = log_in(cast.lia), "/studies/alpha/results/splits/"
+    pages = [client.get(f"{url}?page={number}").context["directions"] for number in (1, 2, 3)]
+    rows = [row for page in pages for two in page for row in two]
+    payload = AgreementReport.objects.get().payload
+    assert len(rows) == len(payload["directions"])
+    assert {(row.a, row.b) for row in rows} == {("ana", "ben"), ("ana", "zoe"), ("ben", "zoe")}
+    apart = [max(abs(row.a_higher - row.b_higher) for two in page for row in two) for page in pages]
+    assert apart == sorted(apart, reverse=True)
+    assert 'rel="next" href="?page=2#directions"' in read(client, url)

@@ -128,6 +128,7 @@ MATRIX = {
     "results:pass-gate": ("/studies/alpha/results/gate/pass/", "post", {"lia", "uma"}),
     "results:override-gate": ("/studies/alpha/results/gate/override/", "post", IN_CHARGE),
     "results:exports": ("/studies/alpha/results/exports/", "get", IN_CHARGE),
+    "results:count-exports": ("/studies/alpha/results/exports/count/", "post", IN_CHARGE),
     "results:export": ("/studies/alpha/results/exports/judgments/", "get", IN_CHARGE),
     "results:manifest": (
         "/studies/alpha/results/exports/judgments/manifest/",

@@ -7,7 +7,9 @@ from results.services.exports.registry import KINDS
 from results.services.exports.service import (
     ExportStream,
     describe_export,
+    find_annotator,
     find_last_end,
+    open_manifest,
     stream_export,
     write_export,
 )
@@ -19,8 +21,10 @@ __all__ = [
     "ExportStream",
     "Manifest",
     "describe_export",
+    "find_annotator",
     "find_last_end",
     "manifest_path",
+    "open_manifest",
     "stream_export",
     "write_export",
 ]

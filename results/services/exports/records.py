@@ -10,7 +10,7 @@ from results.services.exports.manifest import Manifest
 from studies.formats.jsontext import json_line
 from studies.formats.judgments import write_judgments_csv
 from studies.formats.records import UNSURE, JudgmentRecord
-from studies.models import Action
+from studies.models import Action, Study
 
 
 def judgment_lines(request: ExportRequest, manifest: Manifest) -> Iterator[str]:
@@ -29,9 +29,18 @@ def _counted(records: Iterator[JudgmentRecord], manifest: Manifest) -> Iterator[
     manifest.counts.update(judgments=judgments, unsure=unsure)
 
 
+def count_judgments(study: Study) -> int:
+    """How many labels there are, of every round."""
+    return Judgment.objects.filter(round__study=study).count()
+
+
+def count_actions(study: Study) -> int:
+    return Action.objects.filter(study=study).count()
+
+
 def describe_judgments(request: ExportRequest, manifest: Manifest) -> None:
     labels = Judgment.objects.filter(round__study=request.study)
-    manifest.counts["judgments"] = labels.count()
+    manifest.counts["judgments"] = count_judgments(request.study)
     manifest.counts["unsure"] = labels.filter(is_unsure=True).count()
     numbers = labels.order_by().values_list("rubric_version__number", flat=True).distinct()
     manifest.rubric_versions.update(numbers)
@@ -49,7 +58,7 @@ def _action_json(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_actions(request: ExportRequest, manifest: Manifest) -> None:
-    actions = Action.objects.filter(study=request.study).count()
+    actions = count_actions(request.study)
     if request.until is not None:
         actions = min(actions, request.until)
     manifest.counts["actions"] = manifest.log_until = actions

@@ -177,6 +177,16 @@ def write_export(
     return manifest
 
 
+def open_manifest(study: Study, kind: str, *, annotator: str | None = None) -> Manifest:
+    """An account of an export without its counts: the gate, the holes and where relevance begins.
+    Raises ExportRefused for an unknown annotator."""
+    found, request = _make_request(study, kind, annotator=annotator)
+    manifest = _begin_manifest(found, request)
+    _tell_gate(manifest, study)
+    _tell_findings(manifest, study)
+    return manifest
+
+
 def count_consensus(study: Study) -> Manifest:
     """An empty account of the consensus, to be counted into."""
     kind, request = _make_request(study, "consensus-qrels")
@@ -240,11 +250,12 @@ def _make_request(
         raise ExportRefused(f"The export {kind} holds no log that could end earlier.")
     if until is not None and until < 1:
         raise ExportRefused(f"The log can end after its first action or later, not after {until}.")
-    member = _find_annotator(study, annotator) if annotator else None
+    member = find_annotator(study, annotator) if annotator else None
     return found, ExportRequest(study, member, with_texts, until)
 
 
-def _find_annotator(study: Study, name: str) -> Member:
+def find_annotator(study: Study, name: str) -> Member:
+    """Raises ExportRefused where the study does not know the name."""
     member = Member.objects.filter(study=study, name=name).first()
     if member is None:
         names = study.members.filter(judgments__isnull=False).distinct().order_by("name")
@@ -274,6 +285,11 @@ def _tell_gate(manifest: Manifest, study: Study) -> None:
     manifest.gate = read_gate(study)
 
 
+def _tell_findings(manifest: Manifest, study: Study) -> None:
+    manifest.open_holes = find_open_holes(study)
+    manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))
+
+
 def _open_account(manifest: Manifest, request: ExportRequest) -> None:
     """Tell, within the snapshot of the export, of which moment it is, what is open and which
     rubric versions are in force then."""
@@ -281,8 +297,7 @@ def _open_account(manifest: Manifest, request: ExportRequest) -> None:
     manifest.created_at = timezone.now()
     manifest.judges_read_results = study.judges_read_results
     manifest.not_blind = count_unblinded(study, request.annotator)
-    manifest.open_holes = find_open_holes(study)
-    manifest.relevant_from = find_relevant_from(find_rubric_in_force(study))
+    _tell_findings(manifest, study)
     manifest.pool_dropped = (
         count_final_labels(study)["dropped"],
         study.pairs.filter(pool_rank__isnull=False).count(),
