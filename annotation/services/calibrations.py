@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Claim, Judgment
@@ -41,24 +41,26 @@ class CalibrationPlan:
 
 def plan_calibration(study: Study, count: int) -> CalibrationPlan:
     """Choose `count` new queries, each class by its share, the same each time it is asked."""
+    team = dict(_list_team(study).order_by("name").values_list("pk", "name"))
     rows = {
-        str(public_id): (key, name or "", pairs)
-        for key, public_id, name, pairs in _list_new_queries(study)
+        str(public_id): (key, name or "")
+        for key, public_id, name in _list_new_queries(study, list(team))
     }
     chosen = choose_shared(
-        {item: name for item, (_key, name, _pairs) in rows.items()},
+        {item: name for item, (_key, name) in rows.items()},
         count,
         seed=study.seed,
         round_id=f"{NAME}-{study.rounds.count()}",
     )
     found = [rows[item] for item in sorted(chosen)]
     open_rounds = study.rounds.filter(kind=Round.Kind.CALIBRATION, closed_at__isnull=True)
+    keys = [key for key, _name in found]
     return CalibrationPlan(
-        queries=tuple(key for key, _name, _pairs in found),
+        queries=tuple(keys),
         available=len(rows),
-        classes=dict(sorted(Counter(name for _key, name, _pairs in found).items())),
-        pairs=sum(pairs for _key, _name, pairs in found),
-        team=list(_list_team(study).order_by("name").values_list("name", flat=True)),
+        classes=dict(sorted(Counter(name for _key, name in found).items())),
+        pairs=Pair.objects.filter(query__in=keys).count(),
+        team=list(team.values()),
         rubric_version=find_rubric_in_force(study),
         open_round=open_rounds.values_list("name", flat=True).first() or "",
     )
@@ -70,10 +72,9 @@ def _list_team(study: Study) -> QuerySet[Member]:
     )
 
 
-def _list_new_queries(study: Study) -> list[tuple[int, object, str | None, int]]:
-    """Queries with pairs that none of those who judge has met: not in a calibration round, with
-    no label of theirs, held by none of them, and not used as an example in the rubric."""
-    team = _list_team(study)
+def _list_new_queries(study: Study, team: Sequence[int]) -> list[tuple[int, object, str | None]]:
+    """Queries with pairs that none of those who judge (keys) has met: not in a calibration round,
+    with no label of theirs, held by none of them, and not used as an example in the rubric."""
     calibrated = RoundQuery.objects.filter(query=OuterRef("pk"), round__kind=Round.Kind.CALIBRATION)
     labelled = Judgment.objects.filter(pair__query=OuterRef("pk"), annotator__in=team)
     held = Claim.objects.filter(
@@ -85,11 +86,10 @@ def _list_new_queries(study: Study) -> list[tuple[int, object, str | None, int]]
         .exclude(Exists(labelled))
         .exclude(Exists(held))
         .exclude(pk__in=_list_example_queries(study))
-        .annotate(size=Count("pairs"))
-        .filter(size__gt=0)
+        .filter(Exists(Pair.objects.filter(query=OuterRef("pk"))))
         .order_by("pk")
     )
-    return list(queries.values_list("pk", "public_id", "query_class__name", "size"))
+    return list(queries.values_list("pk", "public_id", "query_class__name"))
 
 
 def _list_example_queries(study: Study) -> set[int]:
