@@ -15,10 +15,10 @@ from results.access import get_study_for_results, get_study_pair
 from results.calibration_forms import NoteForm
 from results.calibration_markdown import render_notes
 from results.comparison_contexts import NoteValues, lay_out_split, show_comparison
-from results.selectors.blindness import find_blinding_rounds
 from results.selectors.calibration import find_calibration, list_notes
 from results.selectors.split_pairs import SplitPair, Wanted, list_split_pairs
 from results.services.calibration import NoteOutdated, open_comparison, save_note
+from results.services.reading import open_results
 from results.services.scopes import Scope
 from studies.access import StudyAccess
 from studies.http import HtmxRequest
@@ -111,7 +111,7 @@ def get_round(access: StudyAccess, data: QueryDict) -> Round:
 def get_closed_round(access: StudyAccess, data: QueryDict) -> Round:
     """A round whose comparison is open, to this person too. Raises Http404 otherwise."""
     round = get_round(access, data)
-    if round.closed_at is None or find_blinding_rounds(access.member, [round]):
+    if round.closed_at is None or open_results(access, [round]):
         raise Http404("The comparison of this round is not open.")
     return round
 

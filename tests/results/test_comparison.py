@@ -64,6 +64,17 @@ def test_before_it_is_opened_the_page_tells_what_that_does_and_shows_no_label(
     assert calibration.closed_at is None
 
 
+def test_who_reads_the_notes_by_their_address_alone_judges_no_longer_blind(
+    cast: Cast, calibration: Round, lead: Client
+) -> None:
+    open_it(lead)
+    again = make.make_round(cast.study, "again", kind=Round.Kind.RELABEL, position=2)
+    cast.study.judges_read_results = True
+    cast.study.save()
+    assert log_in(cast.uma).get(COMPARISON + "notes.md" + QUERY).status_code == 200
+    assert [one.round for one in cast.uma.unblindings.all()] == [again]
+
+
 def test_opening_closes_the_round_once_and_asks_for_its_numbers(
     cast: Cast, calibration: Round, lead: Client
 ) -> None:
