@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.diagnosis_conditions import FIRST, HARDER, ROUGH
 from benchmarks.diagnosis_models import Design, Kind, even, seed_figures, simulate
-from benchmarks.diagnosis_simulation import FIRST, HARDER, ROUGH, find_smallest, run
+from benchmarks.diagnosis_simulation import find_smallest, run
 from results.statistics.diagnosis.direction import count_directed
 from results.statistics.diagnosis.resampling import Draws
 from results.statistics.diagnosis.shares import Side, compare_shares
